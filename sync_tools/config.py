@@ -1,0 +1,197 @@
+"""sync.toml: what differs from the built-in slime-to-vime configuration.
+
+Every field has the built-in value as its default, so a fork without a sync.toml, or with a partial one, is complete.
+"""
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sync_tools.errors import SyncError
+
+
+def _inside(path: str) -> str:
+    """A path or glob that stays in the tree."""
+    if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts or "\\" in path or "\0" in path or not path:
+        raise ValueError("must be a relative path that stays inside the tree")
+    return path
+
+
+InTree = Annotated[str, AfterValidator(_inside)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Upstream(Section):
+    """`repo` is owner/name as the forge knows it; `name` is the word in branch and ledger names."""
+
+    repo: str = Field("THUDM/slime", pattern=r"^[\w.-]+/[\w.-]+$")
+    name: str = Field("slime", pattern=r"^[\w][\w.-]*$")
+
+
+class Rename(Section):
+    """A word of upstream's and ours, in lower case; the other casings follow from `rules/names.toml`."""
+
+    old: str = Field(pattern=r"^[A-Za-z][\w.-]*$")
+    new: str = Field(pattern=r"^[A-Za-z][\w.-]*$")
+
+
+class PathPolicy(Section):
+    """What becomes of upstream's paths that match a glob (`**` crosses folders).
+
+    skip: not wanted, every swallowed line is listed as dropped; owned: ours alone, upstream's change becomes a
+    worksheet; into: upstream's file lives in another file of ours (`into`).
+    """
+
+    match: InTree
+    action: Literal["skip", "owned", "into"]
+    reason: str = Field(min_length=3)
+    into: InTree | None = None
+
+    @model_validator(mode="after")
+    def _into_has_a_target(self) -> "PathPolicy":
+        if (self.action == "into") != (self.into is not None):
+            raise ValueError("`into` goes with action = \"into\", and only with it")
+        return self
+
+
+class Seam(Section):
+    """Where translated code finds the seam; `style` None means: module if the tree has it, else vendor."""
+
+    style: Literal["module", "vendor", "inline"] | None = None
+    module: str = Field("vime.backends.vllm_utils.seam", pattern=r"^[A-Za-z_][\w.]*$")
+
+
+class Formatter(Section):
+    """A formatter called by name on a file's text, never through hooks of a tree."""
+
+    name: Literal["black", "isort", "ruff", "ruff-format"]
+    args: tuple[str, ...] = ()
+    match: InTree = "**/*.py"
+
+
+class Place(Section):
+    """A CI row that stands elsewhere in the fork: upstream's `test_file` row of `job` goes to `to`."""
+
+    test_file: str
+    job: str
+    to: str
+    why: str = ""
+
+
+class Exempt(Section):
+    match: InTree
+    reason: str = Field(min_length=3)
+
+
+class CI(Section):
+    """`template` None: `ci_templates/pr-test.yml.j2`, else `.github/workflows/pr-test.yml.j2`, whichever stands."""
+
+    template: InTree | None = None
+    workflow: InTree = ".github/workflows/pr-test.yml"
+    tests: InTree = "tests"
+    places: tuple[Place, ...] = ()
+    exempt: tuple[Exempt, ...] = ()
+    banner: str | None = None
+
+
+class Overlay(Section):
+    """A deliberate difference of the fork from translated upstream."""
+
+    path: InTree
+    why: str = Field(min_length=3)
+    who: str = ""
+    until: str | None = None
+
+
+SKIP_ENGINE_PATCHES = "patches to SGLang's own sources; they have no meaning for vLLM"
+
+
+def builtin_policies() -> tuple[PathPolicy, ...]:
+    """The built-in policies, each with the reason that the ledger prints for every line that it swallows."""
+    return (
+        PathPolicy(match="docker/patch/**", action="skip", reason=SKIP_ENGINE_PATCHES),
+        PathPolicy(match="docker/npu_patch/**/sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
+        PathPolicy(match="docker/amd_patch/**/sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
+        PathPolicy(
+            match="examples/strands_sglang/**",
+            action="skip",
+            reason="built on the third-party package strands-sglang, which has no vLLM counterpart",
+        ),
+    )
+
+
+class Config(Section):
+    """The whole configuration; `policies` of a sync.toml replace the built-in ones (`sync init` writes them out)."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    upstream: Upstream = Upstream()
+    fork: str = Field("vime", pattern=r"^[\w][\w.-]*$")
+    engine: Literal["sglang-to-vllm", "same"] = "sglang-to-vllm"
+    names: tuple[Rename, ...] = (Rename(old="slime", new="vime"), Rename(old="sglang", new="vllm"))
+    repositories: tuple[Rename, ...] = ()
+    paths: tuple[Rename, ...] = ()
+    policies: tuple[PathPolicy, ...] = Field(default_factory=builtin_policies)
+    overlays: tuple[Overlay, ...] = ()
+    seam: Seam = Seam()
+    formatters: tuple[Formatter, ...] = ()
+    ci: CI = CI()
+    title: str = "[{upstream}-sync] {subject} ({ref})"
+    ledgers: InTree = "ledgers"
+    size_limit: int = Field(5_000_000, ge=1)
+
+
+def parse(content: str, where: str) -> Config:
+    """The configuration in a sync.toml's text. Raises SyncError that names line and key."""
+    import tomlkit
+    from tomlkit.exceptions import ParseError, TOMLKitError
+
+    try:
+        raw = tomlkit.parse(content).unwrap()
+    except ParseError as e:
+        raise SyncError(f"not valid TOML: {str(e).split(' at line')[0]}", f"{where}:{e.line}", "mend this line") from e
+    except TOMLKitError as e:
+        raise SyncError(f"not valid TOML: {e}", where, "each key may be given once") from e
+    try:
+        return Config.model_validate(_tuples(raw))
+    except ValidationError as e:
+        first = e.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        what = first["msg"].removeprefix("Value error, ")
+        raise SyncError(f"{key}: {what}", f"{where}:{_line_of(content, first['loc'])}", "see docs/configuration.md") from e
+
+
+def load(path: Path) -> Config:
+    """The configuration in a file. Raises SyncError when it cannot be read or is not valid."""
+    try:
+        return parse(path.read_text("utf-8"), path.name)
+    except (OSError, UnicodeDecodeError) as e:
+        raise SyncError("cannot read the configuration", str(path), "name a readable TOML file") from e
+
+
+def _tuples(value: object) -> object:
+    """Lists as tuples, as the strict models ask for."""
+    if isinstance(value, dict):
+        return {k: _tuples(v) for k, v in value.items()}
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
+
+
+def _line_of(content: str, loc: tuple[str | int, ...]) -> int:
+    """The line that a validation error speaks of: the key, in the n-th table of its array where it has an index."""
+    lines, at = content.splitlines(), 0
+    for i, part in enumerate(loc):
+        if isinstance(part, int):
+            continue
+        nth = loc[i + 1] if i + 1 < len(loc) and isinstance(loc[i + 1], int) else 0
+        found = [
+            n
+            for n in range(at, len(lines))
+            if re.match(rf"\s*(\[+\s*)?([\w.]+\.)?{re.escape(part)}\s*([\]=.]|$)", lines[n])
+        ]
+        if found:
+            at = found[min(int(nth), len(found) - 1)]
+    return at + 1

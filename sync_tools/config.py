@@ -114,9 +114,8 @@ SKIP_ENGINE_PATCHES = "patches to SGLang's own sources; they have no meaning for
 def builtin_policies() -> tuple[PathPolicy, ...]:
     """The built-in policies, each with the reason that the ledger prints for every line that it swallows."""
     return (
-        PathPolicy(match="docker/patch/**", action="skip", reason=SKIP_ENGINE_PATCHES),
-        PathPolicy(match="docker/npu_patch/**/sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
-        PathPolicy(match="docker/amd_patch/**/sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
+        PathPolicy(match="docker/**/*sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
+        PathPolicy(match="docker/patch/**/*sgl*kernel*", action="skip", reason=SKIP_ENGINE_PATCHES),
         PathPolicy(
             match="examples/strands_sglang/**",
             action="skip",

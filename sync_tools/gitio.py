@@ -62,7 +62,8 @@ class Repo:
         return git.Git(self.work_tree or self.git_dir)
 
     @cached_property
-    def _odb(self) -> git.GitCmdObjectDB:
+    def objects(self) -> git.GitCmdObjectDB:
+        """The object store, read by one running `git cat-file` and written as loose objects."""
         return git.GitCmdObjectDB(self.git_dir / "objects", git.Git(self.git_dir))
 
     def run(self, *args: str, data: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
@@ -99,11 +100,7 @@ class Repo:
 
     def read(self, oid: str) -> bytes:
         """The bytes of a blob."""
-        return self._odb.stream(bytes.fromhex(oid)).read()
-
-    def write(self, data: bytes) -> str:
-        """Store a blob; its id."""
-        return self.run("hash-object", "-w", "--stdin", data=data).decode().strip()
+        return self.objects.stream(bytes.fromhex(oid)).read()
 
     def tree(self, rev: str) -> "GitTree":
         return GitTree(self, rev)

@@ -17,7 +17,10 @@ def run(settings: Settings, file: str, path: str | None, explain: bool) -> int:
     result = Translator(settings.config, style).file(place, data)
     if settings.json:
         text = result.data.decode("utf-8", "replace")
-        applications = [{"rule": a.rule, "line": a.line, "column": a.column, "before": a.before, "after": a.after} for a in result.applications]
+        applications = [
+            {"rule": a.rule, "line": a.line, "column": a.column, "before": a.before, "after": a.after}
+            for a in result.applications
+        ]
         unresolved = [{"line": s.line, "column": s.column, "what": s.what, "why": s.why} for s in result.unresolved]
         print_json({"text": text, "applications": applications, "unresolved": unresolved})
     else:
@@ -25,7 +28,9 @@ def run(settings: Settings, file: str, path: str | None, explain: bool) -> int:
         sys.stdout.buffer.flush()
     if explain and not settings.json:
         for a in result.applications:
-            sys.stderr.write(clean(f"{place}:{a.line}:{a.column}: {a.rule} {a.before} -> {a.after or '(dropped)'}") + "\n")
+            sys.stderr.write(
+                clean(f"{place}:{a.line}:{a.column}: {a.rule} {a.before} -> {a.after or '(dropped)'}") + "\n"
+            )
     if not settings.json:
         for site in result.unresolved:
             sys.stderr.write(clean(f"{place}:{site.line}:{site.column}: unresolved: {site.what}: {site.why}") + "\n")
@@ -41,4 +46,6 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as e:
-        raise SyncError(f"cannot read the file: {e.strerror}", str(path), "name a file of upstream's, or - for standard input") from e
+        raise SyncError(
+            f"cannot read the file: {e.strerror}", str(path), "name a file of upstream's, or - for standard input"
+        ) from e

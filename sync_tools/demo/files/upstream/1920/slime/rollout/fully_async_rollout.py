@@ -27,30 +27,29 @@ __all__ = ["AsyncRolloutWorker", "generate_rollout_fully_async"]
 
 logger = logging.getLogger("slime.rollout.fully_async")
 
-_global_worker: AsyncRolloutWorker | None = None
-_worker_lock = threading.Lock()
+# The one worker of this process, so that what is in flight outlives a rollout.
+_workers: list[AsyncRolloutWorker] = []
+_workers_lock = threading.Lock()
 
 
-def _get_global_worker(args, data_buffer) -> AsyncRolloutWorker:
-    global _global_worker
-    with _worker_lock:
-        if _global_worker is None or not _global_worker.is_alive():
-            num_engines = max(1, args.rollout_num_gpus // args.rollout_num_gpus_per_engine)
-            concurrency = args.sglang_server_concurrency * num_engines
-            _global_worker = AsyncRolloutWorker(args, data_buffer, concurrency=concurrency)
-            _global_worker.start()
-        return _global_worker
+def _the_worker(args, data_buffer) -> AsyncRolloutWorker:
+    """The worker, started anew when there is none that lives."""
+    with _workers_lock:
+        _workers[:] = [worker for worker in _workers if worker.is_alive()]
+        if not _workers:
+            engines = max(1, args.rollout_num_gpus // args.rollout_num_gpus_per_engine)
+            _workers.append(
+                AsyncRolloutWorker(args, data_buffer, concurrency=args.sglang_server_concurrency * engines)
+            )
+            _workers[0].start()
+        return _workers[0]
 
 
-def _stop_global_worker() -> None:
-    global _global_worker
-    with _worker_lock:
-        if _global_worker is not None:
-            _global_worker.stop()
-        _global_worker = None
-
-
-atexit.register(_stop_global_worker)
+@atexit.register
+def _stop_workers() -> None:
+    with _workers_lock:
+        while _workers:
+            _workers.pop().stop()
 
 
 class AsyncRolloutWorker:
@@ -120,7 +119,7 @@ def _samples_of(group) -> list[Sample]:
 
 
 async def _generate_rollout_async(args, rollout_id: int, data_buffer) -> list[list[Sample]]:
-    worker = _get_global_worker(args, data_buffer)
+    worker = _the_worker(args, data_buffer)
     target = args.rollout_batch_size
     started = time.time()
     logger.info("fully-async rollout %d: target=%d queue_warm=%d", rollout_id, target, worker.queue_size())

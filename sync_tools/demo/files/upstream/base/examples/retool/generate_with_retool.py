@@ -2,11 +2,12 @@
 import json
 import re
 
+from tool_sandbox import SEMAPHORE, TOOL_CONFIGS, TOOL_SPECS, run_code
+
 from slime.rollout.rm_hub.math_dapo_utils import compute_score
 from slime.rollout.sglang_rollout import GenerateState
 from slime.utils.http_utils import post
 from slime.utils.types import Sample
-from tool_sandbox import SEMAPHORE, TOOL_CONFIGS, TOOL_SPECS, run_code
 
 SYSTEM = (
     "Solve the problem. To have Python run for you, write <tool_call>"

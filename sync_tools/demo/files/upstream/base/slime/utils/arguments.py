@@ -1,6 +1,7 @@
 import argparse
 
-from slime.backends.sglang_utils.arguments import add_sglang_arguments, validate_args as validate_sglang_args
+from slime.backends.sglang_utils.arguments import add_sglang_arguments
+from slime.backends.sglang_utils.arguments import validate_args as validate_sglang_args
 
 
 def add_rollout_arguments(parser: argparse.ArgumentParser) -> None:

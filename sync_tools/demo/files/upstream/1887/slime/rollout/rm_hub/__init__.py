@@ -6,7 +6,6 @@ from .f1 import f1_score
 from .math_dapo_utils import compute_score
 from .math_utils import grade_answer
 
-
 REWARD_SECONDS = 60
 
 

@@ -8,7 +8,7 @@ from sync_tools.translate.result import Application, Site
 
 @dataclass(frozen=True, order=True)
 class Edit:
-    """Replace text[start:end] by `new`. `before` and `after` say what the rule did, where that is less than the span."""
+    """Replace text[start:end] by `new`. `before`, `after` and `at` say what the rule did where, if that is not the span."""
 
     start: int
     end: int
@@ -16,6 +16,8 @@ class Edit:
     rule: str
     before: str | None = None
     after: str | None = None
+    at: int | None = None
+    listed: bool = True
 
 
 @dataclass
@@ -47,7 +49,8 @@ class Claims:
         if not self.free(edit.start, edit.end):
             return False
         self.keep(edit.start, edit.end)
-        self.edits.append(edit)
+        if edit.new != self.text[edit.start : edit.end]:
+            self.edits.append(edit)
         return True
 
     def site(self, start: int, end: int, what: str, why: str) -> None:
@@ -55,11 +58,16 @@ class Claims:
         self.notes.append((start, end, what, why))
 
     def apply(self) -> str:
-        parts, at = [], 0
-        for e in sorted(self.edits):
+        """The text after all edits."""
+        return self.after(0, len(self.text))
+
+    def after(self, start: int, end: int) -> str:
+        """What start..end becomes; no edit may cross its borders."""
+        parts, at = [], start
+        for e in sorted((e for e in self.edits if start <= e.start and e.end <= end), key=lambda e: (e.start, e.end)):
             parts += [self.text[at : e.start], e.new]
             at = e.end
-        return "".join([*parts, self.text[at:]])
+        return "".join([*parts, self.text[at:end]])
 
 
 @dataclass(frozen=True)
@@ -88,12 +96,13 @@ def report(claims: Claims) -> tuple[tuple[Application, ...], tuple[Site, ...]]:
     lines, text = Lines.of(claims.text), claims.text
     applications = [
         Application(
-            *lines.at(e.start),
+            *lines.at(e.start if e.at is None else e.at),
             rule=e.rule,
             before=text[e.start : e.end] if e.before is None else e.before,
             after=e.new if e.after is None else e.after,
         )
         for e in claims.edits
+        if e.listed
     ]
     sites = {
         Site(*lines.at(start), lines.at(max(start, end - 1))[0], what, why) for start, end, what, why in claims.notes

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from sync_tools.translate.edits import Claims, report
-from sync_tools.translate.kinds import Profile
+from sync_tools.translate.flags import translate_flags
+from sync_tools.translate.kinds import Kind, Profile
 from sync_tools.translate.names import Naming, rename
 from sync_tools.translate.result import Application, Site, Translation
+from sync_tools.translate.text.pylex import Lexed
 
-BOM = "\ufeff"
+BOM, ENGINE_HINT = "\ufeff", "sglang"
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,20 @@ def _decode(data: bytes) -> tuple[str, str]:
         return data.decode("latin-1"), "latin-1"
 
 
-def translate_text(text: str, kind: str, settings: Settings) -> tuple[str, tuple[Application, ...], tuple[Site, ...]]:
+def translate_text(text: str, kind: Kind, settings: Settings) -> tuple[str, tuple[Application, ...], tuple[Site, ...]]:
     """The text passes on one text of one kind; positions are those of `text`."""
     claims = Claims(text)
+    if settings.naming.engine:
+        _engine_passes(claims, kind)
     rename(claims, settings.naming)
     applications, sites = report(claims)
     return claims.apply(), applications, sites
+
+
+def _engine_passes(claims: Claims, kind: Kind) -> None:
+    """What only a change of engine asks for, before the names."""
+    if ENGINE_HINT not in claims.text:
+        return
+    lexed = Lexed.of(claims.text) if kind == "python" else None
+    if kind != "patch":
+        translate_flags(claims, kind, lexed)

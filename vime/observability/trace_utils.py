@@ -22,6 +22,8 @@ from vime.utils.types import Sample
 TRACE_VERSION = 1
 _META_KEYS = ("prompt_tokens", "completion_tokens", "cached_tokens", "e2e_latency", "queue_time", "weight_version")
 
+Id = int | str | None
+
 logger = logging.getLogger(__name__)
 # The spans that are open around the running code, outermost first: (trace id, span id).
 _open_spans: contextvars.ContextVar[tuple[tuple[str, str], ...]] = contextvars.ContextVar("vime_open_spans", default=())
@@ -33,8 +35,10 @@ class TraceHandle:
 
     trace_id: str
     carrier: dict[str, Any]
-    sample_id: int | str | None = None
-    group_id: int | str | None = None
+    # Whose trace it is.
+    sample_id: Id = None
+    group_id: Id = None
+    # How often it was begun anew.
     attempt: int = 0
     parent_span_id: str | None = None
 
@@ -77,8 +81,8 @@ def bind_trace_carrier(
     carrier: dict[str, Any] | None,
     *,
     trace_id: str | None = None,
-    sample_id: int | str | None = None,
-    group_id: int | str | None = None,
+    sample_id: Id = None,
+    group_id: Id = None,
     attempt: int = 0,
     parent_span_id: str | None = None,
 ) -> TraceHandle:

@@ -11,13 +11,16 @@ from typing import Any
 class SpecInfo:
     """Speculative decoding: what the draft model proposed and the engine accepted."""
 
+    # Tokens that the engine took over, of those proposed.
     spec_accept_token_num: int = 0
     spec_draft_token_num: int = 0
+    # Steps of the engine, and tokens that came out of them.
     spec_verify_ct: int = 0
     completion_token_num: int = 0
 
     @property
     def spec_accept_rate(self) -> float:
+        """0.0 where nothing was proposed."""
         return _ratio(self.spec_accept_token_num, self.spec_draft_token_num)
 
     @property

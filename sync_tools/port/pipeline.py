@@ -15,7 +15,8 @@ from sync_tools.port.paused import Stages
 from sync_tools.port.style import has_seam, seam_files
 from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import ChangeSet
-from sync_tools.verify import Check, Context, packages_of, verify
+from sync_tools.verify.model import Check, Context, packages_of
+from sync_tools.verify.run import run as verify
 
 Progress = Callable[[str], None]
 

@@ -8,7 +8,7 @@ from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
-from sync_tools.verify import Check
+from sync_tools.verify.model import Check
 
 
 def ledger_path(ledger: Ledger, config: Config) -> str:

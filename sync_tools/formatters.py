@@ -1,0 +1,5 @@
+"""stand-in until the adapter lands"""
+
+
+def format_bytes(path, data, formatters):
+    return data

@@ -56,17 +56,18 @@ def parent_of(upstream: Path, number: int) -> str:
 
 
 def _renamed(state: State) -> dict[str, Blob]:
-    return {_respelled(path): _respelled_blob(blob) for path, blob in state.items()}
+    return {respelled(path): _respelled_blob(blob) for path, blob in state.items()}
 
 
 def _respelled_blob(blob: Blob) -> Blob:
     try:
-        return Blob(_respelled(blob.data.decode("utf-8")).encode("utf-8"), blob.mode)
+        return Blob(respelled(blob.data.decode("utf-8")).encode("utf-8"), blob.mode)
     except UnicodeDecodeError:
         return blob
 
 
-def _respelled(text: str) -> str:
+def respelled(text: str) -> str:
+    """The fork's words for upstream's, by plain replacement, as a person would do it before there is `sync`."""
     for old, new in SPELLINGS:
         text = text.replace(old, new)
     return text

@@ -59,7 +59,7 @@ def replay(root: Path, start: State | None = None) -> list[Commit]:
     state: State = dict(start or {})
     for step in steps(root):
         before[step.folder] = state
-        state = _apply(state, step, root, before.get(step.undo))
+        state = _apply(state, step, root, before[step.undo] if step.undo else None)
         commits.append(Commit(step, state))
     return commits
 

@@ -19,6 +19,7 @@ from sync_tools.ledger.model import Registration
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.result import Conflict, Merged
 from sync_tools.paths import safe_in
+from sync_tools.policy import policy_for
 from sync_tools.port.edits import Edits
 from sync_tools.port.file import Setting, translate_image
 from sync_tools.port.outcome import FileOutcome
@@ -130,7 +131,12 @@ def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Work
 
 
 def _renamed(name: str, setting: Setting) -> str:
-    """One word of the matrix (a job, a label, a test's file) in the fork's words."""
+    """One word of the matrix (a job, a label, a test's file) in the fork's words; a test that lives in another file of
+    the fork is that file's."""
+    tests = setting.config.ci.tests
+    policy = policy_for(setting.config, f"{tests}/{name}")
+    if policy and policy.into:
+        return policy.into.removeprefix(f"{tests}/")
     return setting.translator.file("matrix.txt", name.encode()).data.decode()
 
 

@@ -1,5 +1,0 @@
-"""stand-in until the adapter lands"""
-
-
-def format_bytes(path, data, formatters):
-    return data

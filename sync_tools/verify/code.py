@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from sync_tools.tree import Tree
 from sync_tools.upstream.changeset import GITLINK, SYMLINK
+from sync_tools.verify.corpus import Corpus
 from sync_tools.verify.scopes import Binding
 from sync_tools.verify.source import PYTHON, Source, Sources
 
@@ -148,15 +149,16 @@ class Code:
         found = (self.module(dotted, folder) for folder in folders)
         return next((module for module in found if module and module.path), None)
 
+    @cached_property
+    def corpus(self) -> Corpus:
+        """All of the tree's text but for patches, which are other projects' code."""
+        sources = [self.source(path) for path in sorted(self.paths) if not path.endswith((".patch", ".diff"))]
+        return Corpus([source for source in sources if source is not None])
+
     def mentioning(self, word: str, suffixes: frozenset[str] | None = None) -> list[Source]:
-        """The files, sorted, whose bytes hold `word`."""
-        needle = word.encode()
-        found = []
-        for path in sorted(self.paths):
-            if (suffixes is None or PurePosixPath(path).suffix in suffixes) and (source := self.source(path)):
-                if needle in source.data:
-                    found.append(source)
-        return found
+        """The files, sorted by path, whose bytes hold `word`."""
+        found = self.corpus.holding(word.encode())
+        return [source for source in found if suffixes is None or source.suffix in suffixes]
 
     def defines_option(self, flag: str) -> bool:
         """Whether some parser in the tree is given the flag as a literal."""

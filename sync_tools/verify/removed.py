@@ -1,6 +1,7 @@
 """What a port took away: files, modules, definitions, options of a parser."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -50,6 +51,15 @@ def removed(context: Context) -> list[Removed]:
     return [r for r in found if not (isinstance(r, RemovedOption) and context.code.defines_option(r.flag))]
 
 
+def mentions(context: Context, word: str, pattern: re.Pattern[str]) -> Iterator[tuple[Source, int]]:
+    """The places, outside the ledgers and the generated workflow, where a pattern that holds `word` stands."""
+    ledgers = context.config.ledgers.rstrip("/") + "/"
+    for source in context.code.mentioning(word):
+        if not source.path.startswith(ledgers) and source.path != context.config.ci.workflow:
+            for line in dict.fromkeys(source.line_at(m.start()) for m in pattern.finditer(source.text)):
+                yield source, line
+
+
 def dotted(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
@@ -69,8 +79,10 @@ def _names(context: Context, before: Source, now: Source | None) -> Iterator[Rem
 
 
 def _stands_elsewhere(context: Context, name: str) -> bool:
-    sources = context.code.mentioning(name, PYTHON)
-    return any(name in defined(s) or name in _members(s) for s in sources if s.module is not None)
+    """Whether any Python text still seems to bind the name, at any level."""
+    word = re.escape(name)
+    binds = re.compile(rf"\b(?:def|class|as|for)\s+{word}\b|\b{word}\s*(?::[^=\n]+)?=(?!=)|\b{word},.*=(?!=)")
+    return any(binds.search(s.text) for s in context.code.mentioning(name, PYTHON))
 
 
 def defined(source: Source) -> frozenset[str]:
@@ -79,14 +91,6 @@ def defined(source: Source) -> frozenset[str]:
         return frozenset()
     bound = source.bindings(source.module)
     return frozenset(n for n, places in bound.items() if any(b.alias is None for b in places))
-
-
-def _members(source: Source) -> frozenset[str]:
-    """Names bound below module level: methods, nested functions, attributes that are stored, parameters, variables."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    names = {n.name for n in source.nodes(*kinds)} | {n.arg for n in source.nodes(ast.arg)}
-    names |= {n.attr for n in source.nodes(ast.Attribute) if isinstance(n.ctx, ast.Store)}
-    return frozenset(names | {n.id for n in source.nodes(ast.Name) if isinstance(n.ctx, ast.Store)})
 
 
 def _options(source: Source | None) -> set[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from sync_tools.verify import engine
 from sync_tools.verify.model import Context, Finding
+from sync_tools.verify.removed import RemovedOption, mentions, removed
 from sync_tools.verify.source import PYTHON, Source
 
 HOLDERS = frozenset({"args", "_args", "self.args"})
@@ -17,17 +18,48 @@ NAMESPACE = frozenset(dir(object())) | {"__dict__", "items", "keys", "get", "val
 
 
 def arguments(context: Context) -> Iterator[Finding]:
+    yield from _undefined(context)
+    yield from _removed(context)
+
+
+def _undefined(context: Context) -> Iterator[Finding]:
+    known = _read_before(context)
     wanted: dict[str, list[tuple[Source, int]]] = {}
     for source in context.files():
         for name, line in _reads(source):
-            wanted.setdefault(name, []).append((source, line))
+            if name not in known:
+                wanted.setdefault(name, []).append((source, line))
     if not wanted or not context.code.mentioning("add_argument(", PYTHON):
         return
-    for name in sorted(wanted):
-        if not _is_defined(context, name):
-            for source, line in wanted[name]:
-                message = f"no parser in this tree defines `args.{name}`"
-                yield Finding(source.path, line, "arguments.undefined", message, "bring the option that defines it")
+    for name in sorted(wanted.keys() - _defined(context)):
+        for source, line in wanted[name]:
+            message = f"no parser in this tree defines `args.{name}`"
+            yield Finding(source.path, line, "arguments.undefined", message, "bring the option that defines it")
+
+
+def _removed(context: Context) -> Iterator[Finding]:
+    """Options that the port took from a parser and that something still gives."""
+    for gone in removed(context):
+        if isinstance(gone, RemovedOption):
+            pattern = re.compile(rf"(?<![\w-]){re.escape(gone.flag)}(?![\w-])")
+            message = f"no parser in this tree defines `{gone.flag}` any more"
+            for source, line in mentions(context, gone.flag, pattern):
+                yield Finding(source.path, line, "arguments.removed", message, "leave it out, or keep the option")
+
+
+def _read_before(context: Context) -> frozenset[str]:
+    """What the touched files read already, wherever it moved: it is no news."""
+    before = [context.code_before.source(path) for path in sorted(context.touched & context.code_before.paths)]
+    return frozenset(name for source in before if source for name in re.findall(r"\bargs\.(\w+)", source.text))
+
+
+def _defined(context: Context) -> frozenset[str]:
+    """The names that something speaks for: an option, an assignment, a file that the port left alone, the engine."""
+    corpus = context.code.corpus
+    prefix = next((r.new for r in context.config.names if r.old == "sglang"), "vllm")
+    engines = {f"{prefix}-{flag}" for flag in engine.load().flags}
+    flags = {flag.replace("-", "_") for flag in corpus.options | engines}
+    return frozenset(flags) | corpus.arguments | corpus.reads(context.touched)
 
 
 def _reads(source: Source) -> Iterator[tuple[str, int]]:
@@ -48,17 +80,3 @@ def _is_holder(node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return f"{node.value.id}.{node.attr}" in HOLDERS
     return isinstance(node, ast.Name) and node.id in HOLDERS
-
-
-def _is_defined(context: Context, name: str) -> bool:
-    """Whether something says the name exists: the fork read it before, or the tree gives, stores or defines it."""
-    flag = name.replace("_", "-")
-    prefix = next((r.new for r in context.config.names if r.old == "sglang"), "vllm")
-    if flag.removeprefix(f"{prefix}-") in engine.load().flags:
-        return True
-    if context.code_before.mentioning(f"args.{name}", PYTHON) or context.code.mentioning(f"--{flag}"):
-        return True
-    stored = re.compile(
-        rf"\bargs\.{name}\s*(?::[^=]+)?=(?!=)|[\"']--{name}[\"']|dest=[\"']{name}[\"']|[(,]\s*{name}\s*=(?!=)|^\s+{name}\s*:"
-    )
-    return any(stored.search(s.text) for s in context.code.mentioning(name, PYTHON))

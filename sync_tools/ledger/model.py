@@ -42,9 +42,6 @@ Count = Annotated[int, Field(ge=0)]
 ORDER: tuple[Op, ...] = Op.__args__  # type: ignore[attr-defined]
 """Strongest first, as far as they are ordered."""
 
-WAITING: frozenset[Op] = frozenset({"conflict", "deferred", "absent"})
-"""Operations that wait for a person until one decides."""
-
 
 class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)

@@ -62,6 +62,12 @@ def template_of(name: str, tree: Tree, config: Config) -> str | None:
     return next((place for place in places if tree.blob(place)), None)
 
 
+def is_generated(path: str, tree: Tree, config: Config) -> bool:
+    """Whether a workflow of the fork is rendered from a template that it has."""
+    place = PurePosixPath(path)
+    return str(place.parent) == WORKFLOWS and template_of(f"{place.name}.j2", tree, config) is not None
+
+
 def workflow_files(changes: ChangeSet, tree: Tree, config: Config) -> dict[str, FileOutcome]:
     """The files of the change that are a template the fork has, or a workflow generated from one, by upstream's path."""
     found = {}
@@ -109,7 +115,7 @@ def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Work
         change.after.data if change.after else None,
         ours.data,
         rename=lambda name: _renamed(name, setting),
-        translate=lambda data: setting.translator.file(change.path, data).data,
+        translate=lambda data: _folded(setting.translator.file(change.path, data).data, setting),
         merge=lambda path, base, mine, theirs: merge_file(path, base, mine, theirs),
         places=setting.config.ci.places,
         path=outcome.path,
@@ -138,6 +144,18 @@ def _renamed(name: str, setting: Setting) -> str:
     if policy and policy.into:
         return policy.into.removeprefix(f"{tests}/")
     return setting.translator.file("matrix.txt", name.encode()).data.decode()
+
+
+def _folded(template: bytes, setting: Setting) -> bytes:
+    """A translated template in which the tests that live in another file of the fork are named as that file."""
+    tests = f"{setting.config.ci.tests}/"
+    for policy in setting.config.policies:
+        if policy.into and policy.match.startswith(tests):
+            old = setting.translator.path(policy.match).removeprefix(tests).encode()
+            new = policy.into.removeprefix(tests).encode()
+            for quote in (b"'", b'"'):
+                template = template.replace(quote + old + quote, quote + new + quote)
+    return template
 
 
 def _registrations(delta: MatrixDelta, template: Blob | None) -> list[Registration]:

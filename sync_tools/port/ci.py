@@ -151,7 +151,7 @@ def _folded(template: bytes, setting: Setting) -> bytes:
     tests = f"{setting.config.ci.tests}/"
     for policy in setting.config.policies:
         if policy.into and policy.match.startswith(tests):
-            old = setting.translator.path(policy.match).removeprefix(tests).encode()
+            old = setting.translator.file("matrix.txt", policy.match.removeprefix(tests).encode()).data
             new = policy.into.removeprefix(tests).encode()
             for quote in (b"'", b'"'):
                 template = template.replace(quote + old + quote, quote + new + quote)

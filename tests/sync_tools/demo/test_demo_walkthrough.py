@@ -50,8 +50,9 @@ def test_a_traceback_is_a_surprise_even_with_an_expected_exit_code(upstream):
     assert stage._run(["x"], [sys.executable, "-c", "raise SystemExit(1)"], expect=(1,))
 
 
+@pytest.mark.slow
 def test_the_walk_through_ends_well_and_leaves_nothing_behind(capfd, tmp_path, monkeypatch):
-    pytest.importorskip("sync_tools.cli")
+    pytest.importorskip("sync_tools.commands.import_")
     from sync_tools.demo.walkthrough import run
 
     monkeypatch.setenv("TMPDIR", str(tmp_path))

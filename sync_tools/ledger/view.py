@@ -1,0 +1,243 @@
+"""One file of a port, seen line by line: upstream's images, their translations, and the fork's file before and after.
+
+This is what both `account` and `check` judge by, so that a ledger says nothing that cannot be found again.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from sync_tools.ledger.align import Alignment, align, without
+from sync_tools.ledger.lines import normal, split
+from sync_tools.ledger.symbols import IMPORTS, NOWHERE, Label, labels
+from sync_tools.ledger.units import Unit
+from sync_tools.port.outcome import FileOutcome
+from sync_tools.translate.result import Application, Translation
+from sync_tools.tree import Blob
+from sync_tools.upstream.changeset import Image
+
+WORD = re.compile(rb"\w+")
+TEMPLATE = ".j2"
+
+
+@dataclass(frozen=True)
+class Translated:
+    """An image and its translation."""
+
+    path: str
+    image: Image | None
+    translation: Translation | None
+
+    @cached_property
+    def source(self) -> list[bytes]:
+        return split(self.image.data) if self.image else []
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        if self.translation is None:
+            return [normal(line) for line in self.source]
+        return [normal(line) for line in split(self.translation.data)]
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        return labels(self.path, self.translation.data if self.translation else self.image.data if self.image else b"")
+
+    @cached_property
+    def vanished(self) -> dict[int, Application]:
+        """The upstream lines that a rule removed, with what removed them."""
+        gone: dict[int, Application] = {}
+        for use in self.translation.applications if self.translation else ():
+            if use.before.strip() and not use.after.strip():
+                for n, part in enumerate(use.before.encode("utf-8", "surrogateescape").split(b"\n")):
+                    at = use.line - 1 + n
+                    if at < len(self.source) and not WORD.search(self.source[at].replace(part, b"", 1)):
+                        gone[at] = use
+        return gone
+
+    @cached_property
+    def uses(self) -> dict[int, tuple[Application, ...]]:
+        """The rule applications on each upstream line."""
+        found: dict[int, tuple[Application, ...]] = {}
+        for use in self.translation.applications if self.translation else ():
+            for at in range(use.line - 1, use.line + use.before.rstrip("\n").count("\n")):
+                found[at] = (*found.get(at, ()), use)
+        return found
+
+    @cached_property
+    def to_translation(self) -> Alignment:
+        return without([normal(line) for line in self.source], self.lines, frozenset(self.vanished))
+
+    def image_of(self, lines: range) -> range:
+        """Where upstream lines stand in the translation."""
+        return self.to_translation.image(lines)
+
+
+@dataclass(frozen=True)
+class FileView:
+    outcome: FileOutcome
+
+    @cached_property
+    def old(self) -> Translated:
+        path = self.outcome.old_path or self.outcome.path
+        return Translated(path, self.outcome.change.before, self.outcome.before)
+
+    @cached_property
+    def new(self) -> Translated:
+        return Translated(self.outcome.path, self.outcome.change.after, self.outcome.after)
+
+    @cached_property
+    def final(self) -> "Standing":
+        return Standing(self, self.outcome.final)
+
+    @cached_property
+    def ours(self) -> "Standing":
+        return Standing(self, self.outcome.ours)
+
+    @cached_property
+    def untouched(self) -> bool:
+        """The fork had the file exactly as translated upstream had it, so nothing in it can be there already."""
+        before = self.outcome.before.data if self.outcome.before else None
+        return self.outcome.ours is None or self.outcome.ours.data == before
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A file of the fork against both translated images: which units stand in it, and where."""
+
+    view: FileView
+    blob: Blob | None
+
+    @property
+    def path(self) -> str:
+        return self.view.outcome.path
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        return [normal(line) for line in split(self.blob.data)] if self.blob else []
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        return labels(self.path, self.blob.data) if self.blob else ()
+
+    @cached_property
+    def from_new(self) -> Alignment:
+        return follow(self.view.new, self)
+
+    @cached_property
+    def from_old(self) -> Alignment:
+        return follow(self.view.old, self)
+
+    @cached_property
+    def kept(self) -> frozenset[int]:
+        """Its lines that are lines of the translated image after."""
+        return self.from_new.kept()
+
+    @cached_property
+    def imported(self) -> frozenset[bytes]:
+        """The words of its import statements."""
+        return _imported(self)
+
+    def where(self, unit: Unit) -> range:
+        """The lines of the fork's file that answer to a unit; where it only removes, the gap that is left."""
+        return self.from_new.image(self.view.new.image_of(unit.hunk.new))
+
+    def missing(self, unit: Unit) -> list[int]:
+        """The translated lines (of the image after) that the unit adds and the file lacks."""
+        image = self.view.new.image_of(unit.hunk.new)
+        added = self.view.new.lines
+        out = [i for i in image if added[i] and not self.from_new.same[i]]
+        if unit.symbol == IMPORTS:
+            out = [i for i in out if not self._imports(i)]
+        return out
+
+    def _imports(self, i: int) -> bool:
+        """Imports merge as sets: all names of the line are imported, and beside it stands nothing but what translated
+        upstream or the fork imported."""
+        known = _imported(self.view.new) | self.view.ours.imported
+        beside = _words(self.lines[self.from_new.low[i] : self.from_new.high[i]])
+        return _words([self.view.new.lines[i]]) <= self.imported and beside <= known
+
+    def left(self, unit: Unit) -> list[int]:
+        """The translated lines (of the image before) that the unit removes and the file still has."""
+        old = self.view.old
+        return [
+            i
+            for i in old.image_of(unit.hunk.old)
+            if old.lines[i] and self.from_old.same[i] and self.from_old.low[i] not in self.kept
+        ]
+
+    def has(self, unit: Unit) -> bool:
+        """The file stands as the unit wants it: what it adds is there, what it removes is gone."""
+        if self.blob is None:
+            return self.view.outcome.change.after is None
+        return not self.missing(unit) and not self.left(unit)
+
+
+class Text(Protocol):
+    """Lines, and the definition that each belongs to."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def lines(self) -> list[bytes]: ...
+
+    @property
+    def labels(self) -> tuple[Label, ...]: ...
+
+
+def _words(lines: Sequence[bytes]) -> frozenset[bytes]:
+    return frozenset(word for line in lines for word in WORD.findall(line))
+
+
+def _imported(text: Text) -> frozenset[bytes]:
+    return _words([line for line, (name, _) in zip(text.lines, text.labels) if name == IMPORTS])
+
+
+def follow(a: Text, b: Text) -> Alignment:
+    """An alignment that also finds a definition which stands elsewhere in the second text."""
+    found = align(a.lines, b.lines)
+    if all(same or not line for same, line in zip(found.same, a.lines)):
+        return found
+    if a.path.endswith(TEMPLATE):
+        return _anywhere(a, b, found)
+    lost = {label for label, same, line in zip(a.labels, found.same, a.lines) if line and not same} - {NOWHERE}
+    here, there = _stretches(a.labels, lost), _stretches(b.labels, lost)
+    low, high, same = list(found.low), list(found.high), list(found.same)
+    for label in sorted(here.keys() & there.keys()):
+        olds, news = here[label], there[label]
+        inner = align([a.lines[i] for i in olds], [b.lines[j] for j in news])
+        if sum(inner.same) > sum(same[i] for i in olds):
+            for n, i in enumerate(olds):
+                low[i], high[i], same[i] = news.start + inner.low[n], news.start + inner.high[n], inner.same[n]
+    return Alignment(tuple(low), tuple(high), tuple(same), len(b.lines))
+
+
+def _stretches(labels: tuple[Label, ...], wanted: set[Label]) -> dict[Label, range]:
+    """Where each definition stands, of those that stand in one piece."""
+    at: dict[Label, list[int]] = {}
+    for i, label in enumerate(labels):
+        if label in wanted:
+            at.setdefault(label, []).append(i)
+    return {label: range(on[0], on[-1] + 1) for label, on in at.items() if on[-1] - on[0] + 1 == len(on)}
+
+
+def _anywhere(a: Text, b: Text, found: Alignment) -> Alignment:
+    """The rows of a CI matrix stand where the fork has their job, in its own spacing and quotes."""
+    low, high, same = list(found.low), list(found.high), list(found.same)
+    free = set(range(len(b.lines))) - found.kept()
+    at: dict[bytes, list[int]] = {}
+    for j in sorted(free, reverse=True):
+        at.setdefault(_squeezed(b.lines[j]), []).append(j)
+    for i, line in enumerate(a.lines):
+        rows = at.get(_squeezed(line)) if line and not same[i] else None
+        if rows:
+            low[i] = rows.pop()
+            high[i], same[i] = low[i] + 1, True
+    return Alignment(tuple(low), tuple(high), tuple(same), found.size)
+
+
+def _squeezed(line: bytes) -> bytes:
+    return re.sub(rb"[\s,]+", b"", line).replace(b'"', b"'")

@@ -3,14 +3,13 @@
 What moved, was renamed, or stands beside a deletion is merged with itself and not with what happens to stand there.
 """
 
-import ast
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sync_tools.merge.items import IMPORTS, TAIL, Item, class_items, module_items
+from sync_tools.merge.items import IMPORTS, TAIL, Item, class_items, is_open_class
 from sync_tools.merge.lines import Span, newline
-from sync_tools.merge.markers import Clash, Clean, Segment
+from sync_tools.merge.markers import Clash, Clean, Segment, disputed
 from sync_tools.merge.order import merge_order
 from sync_tools.merge.pairing import pair
 from sync_tools.merge.python import merge_spans
@@ -40,7 +39,7 @@ class Slot:
 
 def merge_definitions(sides: Sides) -> list[Segment] | None:
     """None where it is not certain which definition is which."""
-    parts = _scope(sides, *(module_items(source) for source in (sides.base, sides.ours, sides.theirs)))
+    parts = _scope(sides, sides.base.items, sides.ours.items, sides.theirs.items)
     return None if parts is None else _ended(_topped(sides, parts), newline(sides.ours.lines))
 
 
@@ -102,25 +101,25 @@ def _merged(sides: Sides, slot: Slot) -> list[Segment]:
 
 def _both(sides: Sides, slot: Slot) -> list[Segment]:
     assert slot.ours and slot.theirs
-    spans = [(item.start, item.end) if item else (0, 0) for item in (slot.base, slot.ours, slot.theirs)]
+    spans = _spans(slot)
+    base, ours, theirs = _texts(sides, spans)
+    if ours == theirs or theirs == base:
+        return [Clean(ours)]
     parts = merge_spans(sides, *spans)
-    if disputed(parts) and all(_opens(item) for item in (slot.base, slot.ours, slot.theirs)):
+    if disputed(parts) and all(
+        item is None or is_open_class(item.node) for item in (slot.base, slot.ours, slot.theirs)
+    ):
         inner = _class(sides, slot)
         if inner is not None and disputed(inner) <= disputed(parts):
             return inner
     return parts
 
 
-def _opens(item: Item | None) -> bool:
-    """Whether it is a class with a body of its own lines, or nothing."""
-    return item is None or (isinstance(item.node, ast.ClassDef) and item.node.body[0].lineno > item.node.lineno)
-
-
 def _class(sides: Sides, slot: Slot) -> list[Segment] | None:
     headers: list[Span] = []
     bodies: list[Items] = []
     for source, item in ((sides.base, slot.base), (sides.ours, slot.ours), (sides.theirs, slot.theirs)):
-        end, items = class_items(source, item) if item else (0, [])
+        end, items = class_items(item, source.lines) if item else (0, [])
         headers.append((item.start if item else 0, end))
         bodies.append(items)
     body = _scope(sides, *bodies)
@@ -129,19 +128,21 @@ def _class(sides: Sides, slot: Slot) -> list[Segment] | None:
 
 def _clash(sides: Sides, slot: Slot) -> Clash:
     """One side deleted what the other changed."""
-    spans: list[Span] = [(item.start, item.end) if item else (0, 0) for item in (slot.base, slot.ours, slot.theirs)]
-    sources = (sides.base, sides.ours, sides.theirs)
-    base, ours, theirs = (source.lines[slice(*span)] for source, span in zip(sources, spans))
+    spans = _spans(slot)
+    base, ours, theirs = _texts(sides, spans)
     return Clash(Conflict(slot.item.symbol, *spans), ours, base, theirs)
+
+
+def _spans(slot: Slot) -> list[Span]:
+    return [(item.start, item.end) if item else (0, 0) for item in (slot.base, slot.ours, slot.theirs)]
+
+
+def _texts(sides: Sides, spans: Sequence[Span]) -> list[Sequence[bytes]]:
+    return [source.lines[slice(*span)] for source, span in zip((sides.base, sides.ours, sides.theirs), spans)]
 
 
 def _code(source: Source, item: Item) -> list[bytes]:
     return [line for line in source.lines[item.start : item.end] if line.strip()]
-
-
-def disputed(parts: Sequence[Segment]) -> int:
-    """How many lines clash."""
-    return sum(max(len(p.ours) + len(p.theirs), 1) for p in parts if isinstance(p, Clash))
 
 
 def _sorts(new: Slot, present: Slot) -> bool:
@@ -155,10 +156,12 @@ def _sorts(new: Slot, present: Slot) -> bool:
 def _independent(sides: Sides, order: Sequence[Slot]) -> bool:
     """Whether what both sides inserted at one place may stand in either order."""
     for new, run in groupby(order, lambda slot: slot.base is None and not (slot.ours and slot.theirs)):
+        if not new:
+            continue
         slots = list(run)
         ours = [_unit(sides.ours, slot.ours) for slot in slots if slot.ours]
         theirs = [_unit(sides.theirs, slot.theirs) for slot in slots if slot.theirs]
-        if new and ours and theirs and not commute(ours, theirs):
+        if ours and theirs and not commute(ours, theirs):
             return False
     return True
 

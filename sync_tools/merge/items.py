@@ -5,13 +5,13 @@ Items tile the lines of their module or class: blank lines and comments above a 
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sync_tools.merge.layout import first_line
-from sync_tools.merge.source import Source
+from sync_tools.merge.layout import first_line, is_code
 
 Key = tuple[str, ...]
+Lines = Sequence[bytes]
 TAIL: Key = ("tail",)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -53,79 +53,65 @@ class Item:
         return self.scope, self.key, self.number
 
 
-def module_items(source: Source) -> list[Item]:
-    items: list[Item] = []
-    at = 0
-    for node, offset in source.statements():
-        end = (node.end_lineno or node.lineno) + offset
-        items.append(Item(_key(node, source, offset), at, first_line(node) + offset, end, node))
-        at = max(at, end)
-    return _finished(items, at, len(source.lines), "")
+def module_items(statements: Iterable[tuple[ast.stmt, int]], lines: Lines) -> list[Item]:
+    """Items of a module, from its statements and what to add to the line numbers of each."""
+    return _items(statements, lines, 0, len(lines), "")
 
 
-def class_items(source: Source, item: Item) -> tuple[int, list[Item]]:
+def class_items(item: Item, lines: Lines) -> tuple[int, list[Item]]:
     """The end of the class's header, and the items of its body."""
     assert isinstance(item.node, ast.ClassDef)
     offset = item.code - first_line(item.node)
-    at = header_end = _header_end(source, item, offset)
-    items: list[Item] = []
-    for node in item.node.body:
-        end = (node.end_lineno or node.lineno) + offset
-        items.append(Item(_key(node, source, offset), at, first_line(node) + offset, end, node, item.dotted))
-        at = max(at, end)
-    return header_end, _finished(items, at, item.end, item.dotted)
+    at = first_line(item.node.body[0]) + offset
+    while not is_code(lines[at - 1]):
+        at -= 1
+    return at, _items([(node, offset) for node in item.node.body], lines, at, item.end, item.dotted)
 
 
-def definitions(source: Source) -> Iterator[Item]:
-    """Every item of the module; of a class, its statements and methods in place of the whole, its header first."""
-    for item in module_items(source):
-        yield from _opened(source, item)
-
-
-def _opened(source: Source, item: Item) -> Iterator[Item]:
-    if not isinstance(item.node, ast.ClassDef) or item.node.body[0].lineno == item.node.lineno:
-        yield item
-        return
-    end, inner = class_items(source, item)
-    yield replace(item, key=(*item.key, "header"), end=end)
-    for each in inner:
-        yield from _opened(source, each)
-
-
-def _header_end(source: Source, item: Item, offset: int) -> int:
-    """Past the line with the class's colon."""
-    assert isinstance(item.node, ast.ClassDef)
-    end = first_line(item.node.body[0]) + offset
-    while end > item.code + 1 and source.leaf(end - 1).kind in ("blank", "comment"):
-        end -= 1
-    return end
-
-
-def _finished(items: list[Item], at: int, end: int, scope: str) -> list[Item]:
-    seen: Counter[Key] = Counter()
-    result = []
+def definitions(items: Iterable[Item], lines: Lines) -> Iterator[Item]:
+    """Every item; of a class, its header and then its statements and methods in place of the whole."""
     for item in items:
-        result.append(replace(item, number=seen[item.key]))
-        seen[item.key] += 1
+        if not is_open_class(item.node):
+            yield item
+            continue
+        end, inner = class_items(item, lines)
+        yield replace(item, key=(*item.key, "header"), end=end)
+        yield from definitions(inner, lines)
+
+
+def is_open_class(node: ast.stmt | None) -> bool:
+    """Whether it is a class whose body has lines of its own."""
+    return isinstance(node, ast.ClassDef) and node.body[0].lineno > node.lineno
+
+
+def _items(statements: Iterable[tuple[ast.stmt, int]], lines: Lines, at: int, end: int, scope: str) -> list[Item]:
+    seen: Counter[Key] = Counter()
+    items: list[Item] = []
+    for node, offset in statements:
+        key = _key(node, lines, offset)
+        stop = (node.end_lineno or node.lineno) + offset
+        items.append(Item(key, at, first_line(node) + offset, stop, node, scope, seen[key]))
+        seen[key] += 1
+        at = max(at, stop)
     if at < end:
-        result.append(Item(TAIL, at, end, end, None, scope))
-    return result
+        items.append(Item(TAIL, at, end, end, None, scope))
+    return items
 
 
-def _key(node: ast.stmt, source: Source, offset: int) -> Key:
+def _key(node: ast.stmt, lines: Lines, offset: int) -> Key:
     if isinstance(node, DEFINITIONS):
         return ("def", node.name)
     if isinstance(node, ast.ImportFrom):
         return ("from", "." * node.level + (node.module or ""))
     if isinstance(node, ast.Import):
-        return ("import", *(f"{a.name} as {a.asname}" if a.asname else a.name for a in node.names))
+        return ("import", *imported_names(node))
     names = assigned_names(node)
     if names:
         return ("assign", *names)
     start, end = node.lineno - 1 + offset, (node.end_lineno or node.lineno) + offset
     if getattr(node, "body", None):
-        return ("block", source.lines[start].decode().strip())
-    return ("stmt", b"".join(source.lines[start:end]).decode().strip())
+        return ("block", lines[start].decode().strip())
+    return ("stmt", b"".join(lines[start:end]).decode().strip())
 
 
 def assigned_names(node: ast.stmt) -> list[str]:
@@ -137,3 +123,9 @@ def assigned_names(node: ast.stmt) -> list[str]:
     else:
         return []
     return [t.id for t in targets if isinstance(t, ast.Name)] if all(isinstance(t, ast.Name) for t in targets) else []
+
+
+def imported_names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """What an import statement imports, module and alias included."""
+    module = "." * node.level + (node.module or "") + ":" if isinstance(node, ast.ImportFrom) else ""
+    return [f"{module}{a.name} as {a.asname}" if a.asname else module + a.name for a in node.names]

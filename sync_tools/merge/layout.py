@@ -90,14 +90,15 @@ def _blocks(node: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def _stripped(lines: Sequence[bytes], start: int, end: int) -> Span:
-    while start < end and not _code(lines[start]):
+    while start < end and not is_code(lines[start]):
         start += 1
-    while start < end and not _code(lines[end - 1]):
+    while start < end and not is_code(lines[end - 1]):
         end -= 1
     return start, end
 
 
-def _code(line: bytes) -> bool:
+def is_code(line: bytes) -> bool:
+    """Neither blank nor a comment."""
     text = line.strip()
     return bool(text) and not text.startswith(b"#")
 
@@ -162,10 +163,10 @@ def _string_lines(lines: Sequence[bytes], node: ast.Constant | ast.JoinedStr) ->
     if not isinstance(node, ast.JoinedStr) and not isinstance(node.value, (str, bytes)):
         return []
     inner = span[1:-1]
-    if not all(_STRINGS.match(lines[n]) or not _code(lines[n]) for n in inner):
+    if not all(_STRINGS.match(lines[n]) or not is_code(lines[n]) for n in inner):
         return None
     ends = [n for n in (span[0], span[-1]) if _STRINGS.match(lines[n])]
     texts = [lines[n] for n in (span[0], span[-1])]
     if any(b'"""' in text or b"'''" in text for text in texts):
         return None
-    return sorted({*ends, *(n for n in inner if _code(lines[n]))})
+    return sorted({*ends, *(n for n in inner if is_code(lines[n]))})

@@ -4,10 +4,12 @@ import ast
 import re
 import warnings
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from sync_tools.merge.items import IMPORTS, Item, definitions, imported_names, module_items
 from sync_tools.merge.layout import Leaf, leaves_of
 from sync_tools.merge.lines import Span
 
@@ -27,6 +29,12 @@ class Chunk:
         """The leaf of each line."""
         return leaves_of(self.lines, self.body)
 
+    @cached_property
+    def defined(self) -> Counter[str]:
+        """How often each definition occurs, by dotted name."""
+        items = module_items(((node, 0) for node in self.body), self.lines)
+        return Counter(item.dotted for item in definitions(items, self.lines) if item.is_definition)
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -41,9 +49,30 @@ class Source:
         n = bisect_right(self.starts, line) - 1
         return self.chunks[n].leaves[line - self.starts[n]].shifted(self.starts[n])
 
-    def statements(self) -> list[tuple[ast.stmt, int]]:
-        """Top-level statements, each with what to add to its line numbers."""
-        return [(node, start) for chunk, start in zip(self.chunks, self.starts) for node in chunk.body]
+    @cached_property
+    def items(self) -> list[Item]:
+        """The items of the module."""
+        statements = ((node, start) for chunk, start in zip(self.chunks, self.starts) for node in chunk.body)
+        return module_items(statements, self.lines)
+
+    @cached_property
+    def definitions(self) -> list[Item]:
+        """The items of the module and of its classes, which tile the lines."""
+        return list(definitions(self.items, self.lines))
+
+    @property
+    def imported(self) -> Counter[str]:
+        """How often each import of the module occurs."""
+        nodes = (item.node for item in self.items)
+        return Counter(name for node in nodes if isinstance(node, IMPORTS) for name in imported_names(node))
+
+    @cached_property
+    def defined(self) -> Counter[str]:
+        """How often each definition occurs, by dotted name."""
+        total: Counter[str] = Counter()
+        for chunk in self.chunks:
+            total.update(chunk.defined)
+        return total
 
     def border(self, line: int) -> bool:
         """Whether the lines on both sides of the gap before `line` belong to different leaves."""
@@ -93,7 +122,8 @@ def _statements(data: bytes) -> tuple[ast.stmt, ...] | None:
 
 def _readable(lines: Sequence[bytes]) -> bool:
     """Python counts a lone carriage return as a line end, and a cookie may change what the bytes mean."""
-    if any(b"\r" in line[:-2] or line.endswith(b"\r") for line in lines):
+    data = b"".join(lines)
+    if b"\r" in data and b"\r" in data.replace(b"\r\n", b""):
         return False
     cookies = [found[1] for line in lines[:2] if (found := _COOKIE.match(line))]
     return all(cookie.lower().replace(b"_", b"-") in (b"utf-8", b"utf8", b"ascii") for cookie in cookies)

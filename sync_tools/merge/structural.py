@@ -1,14 +1,12 @@
 """Three-way merge of a Python file: by line, by definition where that leaves conflicts, and what of it is mechanical."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sync_tools.merge.definitions import disputed, merge_definitions
+from sync_tools.merge.definitions import merge_definitions
 from sync_tools.merge.diff import Hunk, hunks
-from sync_tools.merge.items import Item, definitions
 from sync_tools.merge.lines import split
-from sync_tools.merge.markers import Clash, Clean, Segment, ours_only
+from sync_tools.merge.markers import Clash, Clean, Segment, disputed, ours_only
 from sync_tools.merge.python import merge_lines
 from sync_tools.merge.resolve import Sides
 from sync_tools.merge.result import Conflict
@@ -26,7 +24,7 @@ class PythonMerge:
     def final(self) -> list[Segment]:
         """Parses where nothing clashes, and holds no definition more often than a side does."""
         by_line = merge_lines(self.sides)
-        if not disputed(by_line) and self._sound(by_line):
+        if not disputed(by_line) and self._sound(by_line) and self._imports_once(by_line):
             return by_line
         by_definition = merge_definitions(self.sides)
         choices = [parts for parts in (by_definition, by_line) if parts is not None and self._sound(parts)]
@@ -54,9 +52,11 @@ class PythonMerge:
         merged = self.parser.source(split(ours_only(parts)))
         if merged is None:
             return bool(disputed(parts))
-        found = _counts(merged)
-        allowed = _counts(self.sides.ours) | _counts(self.sides.theirs)
-        return found <= allowed
+        return merged.defined <= self.sides.ours.defined | self.sides.theirs.defined
+
+    def _imports_once(self, parts: list[Segment]) -> bool:
+        merged = self.parser.source(split(ours_only(parts)))
+        return merged is None or merged.imported <= self.sides.ours.imported | self.sides.theirs.imported
 
     def _everything(self) -> Clash:
         sources = (self.sides.base, self.sides.ours, self.sides.theirs)
@@ -65,21 +65,9 @@ class PythonMerge:
         return Clash(Conflict(MODULE, *spans), ours, base, theirs)
 
 
-def _counts(source: Source) -> Counter[str]:
-    return Counter(item.dotted for item in definitions(source) if item.is_definition)
-
-
-def _names(base: Source, side: Source, changes: Sequence[Hunk]) -> set[object]:
-    """Identities of what the changes touch, in base or in the side."""
-    old = touched(base, list(definitions(base)), [(h.a0, h.a1) for h in changes])
-    new = touched(side, list(definitions(side)), [(h.b0, h.b1) for h in changes])
-    return {item.identity for item in (*old, *new)}
-
-
 def _apart(base: Source, side: Source, changes: Sequence[Hunk], held: set[object]) -> list[Hunk]:
     """The changes that touch nothing held, nor anything that a change left out touches: what moves, moves whole."""
-    base_items, side_items = list(definitions(base)), list(definitions(side))
-    names = {h: _touched_by(base, base_items, side, side_items, h) for h in changes}
+    names = {h: _names(base, side, [h]) for h in changes}
     held = set(held)
     kept = list(changes)
     while any(names[h] & held for h in kept):
@@ -88,9 +76,11 @@ def _apart(base: Source, side: Source, changes: Sequence[Hunk], held: set[object
     return kept
 
 
-def _touched_by(base: Source, base_items: list[Item], side: Source, side_items: list[Item], h: Hunk) -> set[object]:
-    found = [*touched(base, base_items, [(h.a0, h.a1)]), *touched(side, side_items, [(h.b0, h.b1)])]
-    return {item.identity for item in found}
+def _names(base: Source, side: Source, changes: Sequence[Hunk]) -> set[object]:
+    """Identities of what the changes touch, in base or in the side."""
+    old = touched(base, [(h.a0, h.a1) for h in changes])
+    new = touched(side, [(h.b0, h.b1) for h in changes])
+    return {item.identity for item in (*old, *new)}
 
 
 def _applied(base: Sequence[bytes], side: Sequence[bytes], changes: Sequence[Hunk]) -> list[bytes]:

@@ -1,0 +1,137 @@
+"""Upstream's change to the workflow template, made to the fork's template.
+
+The matrix is merged by meaning: rows, options and jobs, whatever the fork's own rows, order and formatting are. Everything
+else of the template is merged as text. Where ours is what upstream had, the result is what upstream has now.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from sync_tools.ci.blocks import merged_blocks, with_blocks
+from sync_tools.ci.delta import MatrixDelta, RowChange
+from sync_tools.ci.jobs import edits, merge_jobs
+from sync_tools.ci.matrix import Template, parse
+from sync_tools.ci.report import report
+from sync_tools.ci.rows import Rename
+from sync_tools.config import Place
+from sync_tools.errors import SyncError
+from sync_tools.merge.result import Conflict, Merged
+
+Merge = Callable[[str, bytes, bytes, bytes], Merged]
+
+
+@dataclass(frozen=True)
+class TemplatePort:
+    """`data` is the fork's template after the change, with conflict markers where `conflicts` says so (it cannot be
+    rendered then); None where upstream deleted the template and the fork had it as upstream did."""
+
+    data: bytes | None
+    delta: MatrixDelta = MatrixDelta()
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def added(self) -> tuple[RowChange, ...]:
+        return self.delta.added
+
+    @property
+    def removed(self) -> tuple[RowChange, ...]:
+        return self.delta.removed
+
+    @property
+    def changed(self) -> tuple[RowChange, ...]:
+        return self.delta.changed
+
+    @property
+    def moved(self) -> tuple[RowChange, ...]:
+        return self.delta.moved
+
+    @property
+    def missing_jobs(self) -> tuple[str, ...]:
+        return self.delta.missing_jobs
+
+
+def port_template(
+    before: bytes | None,
+    after: bytes | None,
+    ours: bytes,
+    *,
+    rename: Rename,
+    translate: Callable[[bytes], bytes],
+    merge: Merge,
+    places: Sequence[Place] = (),
+    path: str = "pr-test.yml.j2",
+) -> TemplatePort:
+    """Upstream's change `before` -> `after` made to `ours`. `translate` rewrites a whole template, `rename` one name.
+
+    A template that upstream adds while the fork has one is compared with nothing: ours stays. Bytes that are no UTF-8
+    and templates without a readable matrix come through, merged as text.
+    """
+    if before is None:
+        return TemplatePort(ours)
+    base = translate(before)
+    if after is None:
+        whole = Conflict(path, (0, _lines(base)), (0, _lines(ours)), (0, 0))
+        return TemplatePort(None) if ours == base else TemplatePort(ours, conflicts=(whole,))
+    theirs = translate(after)
+    sides = [_template(data, path) for data in (base, ours, theirs)]
+    templates = [side for side in sides if side is not None]
+    if len(templates) < len(sides):
+        merged = merge(path, base, ours, theirs)
+        return TemplatePort(merged.final, conflicts=merged.conflicts)
+    ported = _ported(*templates, rename, merge, places, path)
+    return replace(ported, data=theirs) if ours == base and not places else ported
+
+
+def compare(before: Template, after: Template, rename: Rename = str) -> MatrixDelta:
+    """What a change of the template did to its matrix."""
+    return report(merge_jobs(before, before, after, rename, ()))
+
+
+def _ported(
+    before: Template, ours: Template, after: Template, rename: Rename, merge: Merge, places: Sequence[Place], path: str
+) -> TemplatePort:
+    matrix = merge_jobs(before, ours, after, rename, places)
+    blocks = merged_blocks(before, ours, after, edits(matrix, ours, after))
+    base, mine, theirs = (
+        with_blocks(before, {name: views.base for name, views in blocks.items()}).encode("utf-8", "surrogateescape"),
+        with_blocks(ours, {name: views.ours for name, views in blocks.items()}).encode("utf-8", "surrogateescape"),
+        with_blocks(after, {name: views.theirs for name, views in blocks.items()}).encode("utf-8", "surrogateescape"),
+    )
+    delta = report(matrix)
+    if base == theirs:
+        return TemplatePort(mine, delta)
+    merged = merge(path, base, mine, theirs)
+    conflicts = [_as_in(conflict, (base, mine, theirs), (before, ours, after)) for conflict in merged.conflicts]
+    return TemplatePort(merged.final, delta, tuple(conflicts))
+
+
+def _template(data: bytes, path: str) -> Template | None:
+    try:
+        template = parse(data.decode("utf-8", "surrogateescape"), path)
+    except SyncError:
+        return None
+    return template if template.jobs_block else None
+
+
+def _as_in(conflict: Conflict, merged: Sequence[bytes], real: Sequence[Template]) -> Conflict:
+    """The conflict with ranges of the files as they are, not of those in which the matrix was settled already."""
+    ranges = (conflict.base, conflict.ours, conflict.theirs)
+    return Conflict(conflict.symbol, *(_moved(*side) for side in zip(ranges, merged, real, strict=True)))
+
+
+def _moved(lines: tuple[int, int], merged: bytes, real: Template) -> tuple[int, int]:
+    old = merged.decode("utf-8", "surrogateescape").splitlines()
+    new = real.text.splitlines()
+    start, end = lines
+    found = [0, len(new)]
+    for _, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if i1 <= start < i2 or (i1 == start and start == len(old)):
+            found[0] = min(j1 + start - i1, j2)
+        if i1 < end <= i2:
+            found[1] = min(j1 + end - i1, j2) if i2 - i1 == j2 - j1 else j2
+    return found[0], max(found)
+
+
+def _lines(data: bytes) -> int:
+    return len(data.splitlines())

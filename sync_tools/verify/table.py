@@ -1,0 +1,48 @@
+"""The checks: what each says, whether it gates, and where its faults can come from."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from sync_tools.verify.checks.arguments import arguments
+from sync_tools.verify.checks.calls import calls
+from sync_tools.verify.checks.dangling import dangling
+from sync_tools.verify.checks.duplicates import duplicates
+from sync_tools.verify.checks.endpoints import endpoints
+from sync_tools.verify.checks.flags import flags
+from sync_tools.verify.checks.imports import imports
+from sync_tools.verify.checks.markers import markers
+from sync_tools.verify.checks.parse import parse
+from sync_tools.verify.checks.payloads import payloads
+from sync_tools.verify.checks.residue import residue
+from sync_tools.verify.model import Context, Finding
+
+
+@dataclass(frozen=True)
+class Row:
+    """`upstream`: upstream's own code can have the fault, so that its image is looked at for the origin.
+
+    What reads the whole tree (imports, calls) can't be asked of an image alone, and what translation answers for
+    (residue, payloads) is no fault of upstream's. `engine`: only for a fork on another engine.
+    """
+
+    name: str
+    run: Callable[[Context], Iterable[Finding]]
+    says: str
+    gating: bool = True
+    upstream: bool = False
+    engine: bool = False
+
+
+CHECKS: tuple[Row, ...] = (
+    Row("parse", parse, "touched files parse", upstream=True),
+    Row("markers", markers, "no conflict marker is left", upstream=True),
+    Row("residue", residue, "no name of upstream's engine or package is left in code"),
+    Row("imports", imports, "imported names of our packages exist"),
+    Row("calls", calls, "calls bind to the signatures of our functions"),
+    Row("dangling", dangling, "nothing names what the port removed"),
+    Row("duplicates", duplicates, "no definition stands twice in one scope", upstream=True),
+    Row("payloads", payloads, "keys sent to the engine are fields of its request", engine=True),
+    Row("endpoints", endpoints, "routes asked of the engine exist", engine=True),
+    Row("arguments", arguments, "`args.x` is defined by a parser", gating=False),
+    Row("flags", flags, "the engine's flags exist", engine=True),
+)

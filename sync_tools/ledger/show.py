@@ -52,7 +52,7 @@ def show(
         out.print(Text("\n") + Text(plain(path), style="bold") + mark)
         for e in entries:
             if e.state == "open":
-                out.print(_line(e, ledger) + Text("  see above"))
+                out.print(Text.assemble(_line(e, ledger), "  see above"))
             else:
                 _entry(out, e, ledger, sides)
 
@@ -60,7 +60,7 @@ def show(
 def head(ledger: Ledger) -> Iterator[Text]:
     """The summary."""
     origin = ledger.upstream
-    yield Text(f"{origin.ref}  ", style="bold") + Text(plain(references(origin.subject, origin.repo)))
+    yield Text.assemble((f"{origin.ref}  ", "bold"), plain(references(origin.subject, origin.repo)))
     yield Text(f"{plain(origin.author)}, {origin.date[:10]}, {origin.url}", style="dim")
     total = ledger.added + ledger.removed
     yield Text(f"+{ledger.added} -{ledger.removed}, {ledger.accounted} of {total} lines accounted for")
@@ -74,9 +74,7 @@ def head(ledger: Ledger) -> Iterator[Text]:
         )
     for evidence in ledger.verification.evidence:
         warned = "; ".join(map(plain, evidence.warnings))
-        yield Text(f"evidence {evidence.level}: {plain(evidence.log)}") + Text(
-            f"  {warned}" if warned else "", style="red"
-        )
+        yield Text.assemble(f"evidence {evidence.level}: {plain(evidence.log)}  ", (warned, "red"))
 
 
 class _Sides:
@@ -142,11 +140,8 @@ def _line(e: Entry, ledger: Ledger) -> Text:
         plain(references(e.reason, ledger.upstream.repo)),
     ]
     words += [f"who: {plain(e.who)}" if e.who else "", f"until {e.until}" if e.until else "", e.link or ""]
-    return (
-        Text(f"  {e.id}  ", style="dim")
-        + Text(f"{op:<12}", style=COLOURS.get(e.op, ""))
-        + Text("  ".join(filter(None, words)))
-    )
+    shown = "  ".join(filter(None, words))
+    return Text.assemble((f"  {e.id}  ", "dim"), (f"{op:<16}  ", COLOURS.get(e.op, "")), shown)
 
 
 def _wanted(e: Entry, only: str) -> bool:

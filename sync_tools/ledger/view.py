@@ -73,6 +73,11 @@ class Translated:
         """Where upstream lines stand in the translation."""
         return self.to_translation.image(lines)
 
+    def of(self, lines: range) -> list[bytes]:
+        """The translation of upstream lines."""
+        image = self.image_of(lines)
+        return self.lines[image.start : image.stop]
+
 
 @dataclass(frozen=True)
 class FileView:
@@ -96,10 +101,21 @@ class FileView:
         return Standing(self, self.outcome.ours)
 
     @cached_property
-    def untouched(self) -> bool:
-        """The fork had the file exactly as translated upstream had it, so nothing in it can be there already."""
+    def _to_ours(self) -> Alignment:
+        return follow(self.final, self.ours)
+
+    def already(self, unit: Unit) -> bool:
+        """The fork had it before the port: a unit stood there, with the same neighbours, in a file of its own edits."""
         before = self.outcome.before.data if self.outcome.before else None
-        return self.outcome.ours is None or self.outcome.ours.data == before
+        if self.outcome.ours is None or self.outcome.ours.data == before or not self.ours.has(unit):
+            return False
+        removed, added = self.old.of(unit.hunk.old), self.new.of(unit.hunk.new)
+        if removed == added:
+            return False  # only blanks at line ends differ, which no digest sees
+        where = self.final.where(unit)
+        around = range(max(where.start - 1, 0), min(where.stop + 1, len(self.final.lines)))
+        low, same = self._to_ours.low, self._to_ours.same
+        return all(same[i] and low[i] - low[around.start] == i - around.start for i in around)
 
 
 @dataclass(frozen=True)

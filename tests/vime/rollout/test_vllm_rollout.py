@@ -42,14 +42,14 @@ async def fan_out(args, sample, sampling_params, evaluation=False):
 
 
 def options(port=1, **more):
-    values = dict(
-        hf_checkpoint="tiny", vllm_router_ip="127.0.0.1", vllm_router_port=port, vllm_server_concurrency=4,
-        rollout_num_gpus=1, rollout_num_gpus_per_engine=1, rollout_temperature=1.0, rollout_top_p=1.0, rollout_top_k=-1,
-        rollout_max_response_len=16, rollout_stop=None, rollout_stop_token_ids=None, rollout_skip_special_tokens=True,
-        rollout_seed=5, n_samples_per_prompt=2, use_rollout_routing_replay=False, partial_rollout=False,
-        mask_offpolicy_in_partial_rollout=False, group_rm=False, custom_generate_function_path=None,
-        custom_rm_path=f"{__name__}.reward", vllm_speculative_config=None, router_policy=None,
-    )  # fmt: skip
+    values = {
+        "hf_checkpoint": "tiny", "vllm_router_ip": "127.0.0.1", "vllm_router_port": port, "vllm_server_concurrency": 4,
+        "rollout_num_gpus": 1, "rollout_num_gpus_per_engine": 1, "rollout_temperature": 1.0, "rollout_top_p": 1.0, "rollout_top_k": -1,
+        "rollout_max_response_len": 16, "rollout_stop": None, "rollout_stop_token_ids": None, "rollout_skip_special_tokens": True,
+        "rollout_seed": 5, "n_samples_per_prompt": 2, "use_rollout_routing_replay": False, "partial_rollout": False,
+        "mask_offpolicy_in_partial_rollout": False, "group_rm": False, "custom_generate_function_path": None,
+        "custom_rm_path": f"{__name__}.reward", "vllm_speculative_config": None, "router_policy": None,
+    }  # fmt: skip
     return argparse.Namespace(**{**values, **more})
 
 

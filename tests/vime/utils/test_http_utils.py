@@ -171,11 +171,14 @@ def test_a_broken_stream_is_an_error_after_what_had_come():
 
 def test_the_status_of_a_stream_says_why():
     async def go():
-        async with VllmServer([turn("x")]) as server:
-            async with http_utils._http_client.stream("POST", server.url + GENERATE, json={"stream": True}) as response:
-                assert response.status_code == 400
-                with pytest.raises(HttpStatusError, match="token_ids"):
-                    response.raise_for_status()
+        stream = http_utils._http_client.stream
+        async with (
+            VllmServer([turn("x")]) as server,
+            stream("POST", server.url + GENERATE, json={"stream": True}) as response,
+        ):
+            assert response.status_code == 400
+            with pytest.raises(HttpStatusError, match="token_ids"):
+                response.raise_for_status()
 
     asyncio.run(go())
 
@@ -233,11 +236,11 @@ def test_a_long_line_is_no_limit():
 @pytest.mark.parametrize(
     ("options", "engines"),
     [
-        (dict(rollout_num_gpus=None), 0),
-        (dict(rollout_num_gpus=0), 0),
-        (dict(rollout_num_gpus=8, rollout_num_gpus_per_engine=4), 2),
-        (dict(rollout_num_gpus=2, rollout_num_gpus_per_engine=8), 1),
-        (dict(rollout_num_gpus=None, rollout_num_engines=3), 3),
+        ({"rollout_num_gpus": None}, 0),
+        ({"rollout_num_gpus": 0}, 0),
+        ({"rollout_num_gpus": 8, "rollout_num_gpus_per_engine": 4}, 2),
+        ({"rollout_num_gpus": 2, "rollout_num_gpus_per_engine": 8}, 1),
+        ({"rollout_num_gpus": None, "rollout_num_engines": 3}, 3),
     ],
 )
 def test_the_client_is_bounded_by_what_the_engines_serve(monkeypatch, options, engines):

@@ -1,5 +1,6 @@
 """Lines come out the same however the network cut them."""
 
+import itertools
 import re
 
 from hypothesis import given
@@ -19,7 +20,7 @@ def split(pieces):
 def test_cuts_do_not_matter(text, cuts):
     data = text.encode()
     bounds = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    pieces = [data[a:b] for a, b in zip(bounds, bounds[1:])] or [b""]
+    pieces = [data[a:b] for a, b in itertools.pairwise(bounds)] or [b""]
     expected = re.split("\r\n|\n|\r", text)
     assert split(pieces) == (expected[:-1] if expected[-1] == "" else expected)
 

@@ -54,19 +54,21 @@ def test_mask_and_logprobs_are_as_long_as_the_response(turns):
 
 
 BAD = {
-    "lengths differ": dict(tokens=[1, 2], log_probs=[-1.0]),
-    "no logprobs": dict(tokens=[1]),
-    "logprobs of a tool": dict(tokens=[1], log_probs=[-1.0], trainable=False),
-    "experts do not fit": dict(tokens=[1], log_probs=[-1.0], meta_info=finished(routed_experts=int32(1, 2, 3))),
-    "top-p ids without offsets": dict(tokens=[1], log_probs=[-1.0], meta_info=finished(top_p_token_ids=int32(1))),
-    "top-p of another length": dict(
-        tokens=[1], log_probs=[-1.0], meta_info=finished(top_p_token_ids=int32(1), top_p_token_offsets=int32(0, 1, 1))
-    ),
-    "top-p offsets fall": dict(
-        tokens=[1, 2],
-        log_probs=[-1.0, -1.0],
-        meta_info=finished(top_p_token_ids=int32(1), top_p_token_offsets=int32(0, 2, 1)),
-    ),
+    "lengths differ": {"tokens": [1, 2], "log_probs": [-1.0]},
+    "no logprobs": {"tokens": [1]},
+    "logprobs of a tool": {"tokens": [1], "log_probs": [-1.0], "trainable": False},
+    "experts do not fit": {"tokens": [1], "log_probs": [-1.0], "meta_info": finished(routed_experts=int32(1, 2, 3))},
+    "top-p ids without offsets": {"tokens": [1], "log_probs": [-1.0], "meta_info": finished(top_p_token_ids=int32(1))},
+    "top-p of another length": {
+        "tokens": [1],
+        "log_probs": [-1.0],
+        "meta_info": finished(top_p_token_ids=int32(1), top_p_token_offsets=int32(0, 1, 1)),
+    },
+    "top-p offsets fall": {
+        "tokens": [1, 2],
+        "log_probs": [-1.0, -1.0],
+        "meta_info": finished(top_p_token_ids=int32(1), top_p_token_offsets=int32(0, 2, 1)),
+    },
 }
 
 

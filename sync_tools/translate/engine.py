@@ -10,6 +10,7 @@ from sync_tools.translate.environment import translate_environment
 from sync_tools.translate.flags import translate_flags
 from sync_tools.translate.imports import translate_imports
 from sync_tools.translate.kinds import Kind, Profile
+from sync_tools.translate.metrics import translate_metrics
 from sync_tools.translate.names import Naming, rename, rename_all
 from sync_tools.translate.overrides import translate_overrides
 from sync_tools.translate.prose import translate_prose
@@ -119,4 +120,5 @@ def _engine_passes(claims: Claims, kind: Kind, naming: Naming) -> None:
         translate_overrides(claims, lexed)
         translate_flags(claims, kind, lexed)
         translate_endpoints(claims, kind, lexed)
+    translate_metrics(claims)
     translate_environment(claims, lexed, lines_may_go=kind != "patch")

@@ -68,8 +68,8 @@ class Naming:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        parts = [f"(?P<keep>{'|'.join(self._kept())})"]
-        parts += [f"(?P<{r.code}>{r.data['pattern']})" for r in self.patterns]
+        parts = [f"(?P<{r.code}>{r.data['pattern']})" for r in self.patterns]
+        parts.append(f"(?P<keep>{'|'.join(self._kept())})")
         if self.words:
             parts.append(rf"(?P<word>(?<![\w-])(?:{_any(self.words)})(?![\w-]))")
         if self.casings:

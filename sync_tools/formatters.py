@@ -68,7 +68,9 @@ def _run(formatter: Formatter, files: Mapping[str, bytes]) -> dict[str, bytes]:
                 check=False,
             )
         except subprocess.TimeoutExpired as e:
-            raise SyncError(f"{program} did not end within {TIMEOUT:.0f} s", "formatters", "run it by hand on the file") from e
+            raise SyncError(
+                f"{program} did not end within {TIMEOUT:.0f} s", "formatters", "run it by hand on the file"
+            ) from e
         return {path: place.read_bytes() for path, place in places.items()}
 
 

@@ -5,13 +5,14 @@ part of the adaptation commit.
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import Any
 
+from sync_tools.ci.check import Problem, check
 from sync_tools.ci.delta import MatrixDelta, RowChange
 from sync_tools.ci.matrix import parse
+from sync_tools.ci.paths import counterpart, locate
 from sync_tools.ci.port import port_template
 from sync_tools.ci.render import workflow as render
 from sync_tools.config import Config
@@ -26,9 +27,7 @@ from sync_tools.port.outcome import FileOutcome
 from sync_tools.port.paused import Stages
 from sync_tools.tree import Blob, Tree
 from sync_tools.upstream.changeset import REGULAR, ChangeSet
-
-WORKFLOWS = ".github/workflows"
-SUFFIXES = (".yml.j2", ".yaml.j2")
+from sync_tools.verify.model import Check, Finding, Origin
 
 
 @dataclass(frozen=True)
@@ -54,36 +53,24 @@ def _row(change: RowChange) -> dict[str, Any]:
     return {"job": change.job, "test_file": row.test_file, "options": values([o for o in row.options if o[0] != "test_file"])}
 
 
-def template_of(name: str, tree: Tree, config: Config) -> str | None:
-    """Where the fork keeps the template of that name: as configured, else in ci_templates/, else beside the workflow."""
-    places = (f"ci_templates/{name}", f"{WORKFLOWS}/{name}")
-    if config.ci.template and PurePosixPath(config.ci.template).name == name:
-        places = (config.ci.template, *places)
-    return next((place for place in places if tree.blob(place)), None)
-
-
 def is_generated(path: str, tree: Tree, config: Config) -> bool:
-    """Whether a workflow of the fork is rendered from a template that it has."""
-    place = PurePosixPath(path)
-    return str(place.parent) == WORKFLOWS and template_of(f"{place.name}.j2", tree, config) is not None
+    """Whether a path of the fork is the workflow that is rendered from a template that it has."""
+    return path == config.ci.workflow and locate(tree.paths(), config.ci).template is not None
 
 
 def workflow_files(changes: ChangeSet, tree: Tree, config: Config) -> dict[str, FileOutcome]:
     """The files of the change that are a template the fork has, or a workflow generated from one, by upstream's path."""
     found = {}
+    template = locate(tree.paths(), config.ci).template
     for change in changes.files:
-        path = PurePosixPath(change.path)
-        if str(path.parent) != WORKFLOWS or change.kind in ("renamed", "type"):
+        place = counterpart(change.path, tree.paths(), config.ci)
+        if place is None or template is None or change.kind in ("renamed", "type"):
             continue
-        is_template = path.name.endswith(SUFFIXES)
-        template = template_of(path.name if is_template else f"{path.name}.j2", tree, config)
-        if template is None:
-            continue
-        place = template if is_template else str(path)
         ours = tree.blob(safe_in(tree, place, "upstream's change"))
-        found[change.path] = FileOutcome(
-            change, place, "merged" if is_template else "generated", "" if is_template else f"rendered from {template}", ours=ours, mechanical=ours, final=ours
-        )
+        outcome = FileOutcome(change, place, "merged", ours=ours, mechanical=ours, final=ours)
+        if place != template:
+            outcome = replace(outcome, disposition="generated", reason=f"rendered from {template}")
+        found[change.path] = outcome
     return found
 
 
@@ -93,17 +80,33 @@ def port_workflows(changes: ChangeSet, special: Sequence[FileOutcome], setting: 
     templates = [o for o in special if o.disposition == "merged"]
     for outcome in templates:
         result = _template(outcome, result, setting)
-    rendered = {o.path: o for o in special if o.disposition == "generated"}
-    edits = dict(result.edits)
+    edits, ci = dict(result.edits), setting.config.ci
     for outcome in result.outcomes:
-        path = f"{WORKFLOWS}/{PurePosixPath(outcome.path).name.removesuffix('.j2')}"
         if outcome.final is None or outcome.merged is None or outcome.merged.conflicts:
             continue
-        standing = setting.tree.blob(path)
-        text = render(outcome.final.data, outcome.path, standing.data if standing else None, setting.config.ci.banner)
-        edits[path] = Blob(text, standing.mode if standing else REGULAR)
-    generated = tuple(replace(o, final=edits.get(path, o.ours)) for path, o in rendered.items())
+        standing = setting.tree.blob(ci.workflow)
+        text = render(outcome.final.data, outcome.path, standing.data if standing else None, ci.banner)
+        edits[ci.workflow] = Blob(text, standing.mode if standing else REGULAR)
+    generated = tuple(replace(o, final=edits.get(o.path, o.ours)) for o in special if o.disposition == "generated")
     return replace(result, outcomes=(*result.outcomes, *generated), edits=edits)
+
+
+def check_workflows(base: Tree, after: Tree, edits: Collection[str], config: Config) -> Check:
+    """The CI check of a port: asked where it touches the matrix or a test."""
+    paths = locate(after.paths(), config.ci)
+    tests = f"{config.ci.tests}/"
+    if not any(p in (paths.template, paths.workflow) or p.startswith(tests) for p in edits):
+        return Check("ci", "passed", reason="the port touches neither the matrix nor a test")
+    if paths.template is None:
+        return Check("ci", "not run", reason="the fork has no workflow template")
+    found = check(after, config.ci, base)
+    findings = [_finding(p, "introduced") for p in found.problems] + [_finding(p, "inherited") for p in found.inherited]
+    return Check("ci", "failed" if found.problems else "passed", tuple(findings))
+
+
+def _finding(problem: Problem, origin: Origin) -> Finding:
+    job = f" (job {problem.job})" if problem.job else ""
+    return Finding(problem.path, 1, f"ci.{problem.kind}", problem.what + job, "vime-sync ci add, or ci.exempt in sync.toml", origin)
 
 
 def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Workflows:
@@ -151,7 +154,7 @@ def _folded(template: bytes, setting: Setting) -> bytes:
     tests = f"{setting.config.ci.tests}/"
     for policy in setting.config.policies:
         if policy.into and policy.match.startswith(tests):
-            old = setting.translator.path(policy.match).removeprefix(tests).encode()
+            old = setting.translator.file("matrix.txt", policy.match.removeprefix(tests).encode()).data
             new = policy.into.removeprefix(tests).encode()
             for quote in (b"'", b'"'):
                 template = template.replace(quote + old + quote, quote + new + quote)

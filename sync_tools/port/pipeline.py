@@ -8,7 +8,7 @@ from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.view import FileView
-from sync_tools.port.ci import Workflows, port_workflows, workflow_files
+from sync_tools.port.ci import Workflows, check_workflows, port_workflows, workflow_files
 from sync_tools.port.edits import Edits, final_edits, mechanical_edits, without_noops
 from sync_tools.port.file import Setting, port_file
 from sync_tools.port.outcome import FileOutcome
@@ -110,6 +110,8 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     progress("checks")
     unresolved = tuple(_unresolved(outcomes))
     checks = verify(_context(job, outcomes, final, unresolved))
+    if not workflows.conflicts:
+        checks["ci"] = check_workflows(tree, Overlay(tree, final), final, config)
     ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
     if job.resolutions:
         ledger = settle(ledger, job.resolutions.keys(), job.decided_by)

@@ -36,7 +36,9 @@ class Corpus:
     def arguments(self) -> frozenset[str]:
         """Every name that Python code stores in `args` or gives to a constructor, a parser or a namespace by name."""
         python = GAP.join(source.data for source in self._sources if source.suffix in PYTHON)
-        stored = rb"\bargs\.(\w+)\s*(?::[^=\n]+)?=(?!=)|dest=[\"'](\w+)|[(,]\s*(\w+)\s*=(?!=)|^\s+(\w+)\s*:|[\"'](\w+)[\"']"
+        stored = (
+            rb"\bargs\.(\w+)\s*(?::[^=\n]+)?=(?!=)|dest=[\"'](\w+)|[(,]\s*(\w+)\s*=(?!=)|^\s+(\w+)\s*:|[\"'](\w+)[\"']"
+        )
         return frozenset(name.decode() for m in re.findall(stored, python, re.MULTILINE) for name in m if name)
 
     def reads(self, besides: frozenset[str]) -> frozenset[str]:

@@ -9,12 +9,16 @@ from sync_tools.verify.checks.dangling import dangling
 from sync_tools.verify.checks.duplicates import duplicates
 from sync_tools.verify.checks.endpoints import endpoints
 from sync_tools.verify.checks.flags import flags
+from sync_tools.verify.checks.format import formatting
 from sync_tools.verify.checks.imports import imports
+from sync_tools.verify.checks.links import links
 from sync_tools.verify.checks.markers import markers
 from sync_tools.verify.checks.parse import parse
+from sync_tools.verify.checks.patches import patches
 from sync_tools.verify.checks.payloads import payloads
 from sync_tools.verify.checks.residue import residue
 from sync_tools.verify.model import Context, Finding
+from sync_tools.verify.review.rules import review
 
 
 @dataclass(frozen=True)
@@ -45,4 +49,8 @@ CHECKS: tuple[Row, ...] = (
     Row("endpoints", endpoints, "routes asked of the engine exist", engine=True),
     Row("arguments", arguments, "`args.x` is defined by a parser", gating=False),
     Row("flags", flags, "the engine's flags exist", engine=True),
+    Row("format", formatting, "the fork's formatters change nothing", upstream=True),
+    Row("links", links, "links of documents lead somewhere", gating=False, upstream=True),
+    Row("patches", patches, "hunks of patch files are whole", upstream=True),
+    Row("review", review, "known ways in which ported code goes wrong", gating=False, upstream=True),
 )

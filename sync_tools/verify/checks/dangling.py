@@ -77,7 +77,9 @@ def _is_comment(source: Source, line: int) -> bool:
 def _of_sibling(context: Context, path: str) -> Iterator[Finding]:
     """A script's neighbours name it by its bare name, in an import or as `stem.function`."""
     folder, _, stem = path.removesuffix(".py").rpartition("/")
-    pattern = re.compile(rf"(?<![\w./-]){re.escape(stem)}\.(?!py\b)[A-Za-z_]|\b(?:from|import)\s+{re.escape(stem)}(?!\w)")
+    pattern = re.compile(
+        rf"(?<![\w./-]){re.escape(stem)}\.(?!py\b)[A-Za-z_]|\b(?:from|import)\s+{re.escape(stem)}(?!\w)"
+    )
     near = [s for s in context.code.mentioning(stem) if s.path.rpartition("/")[0] == folder]
     for source in near:
         for m in pattern.finditer(source.text) if source.suffix not in MARKDOWN else ():
@@ -109,7 +111,9 @@ def _last_uses(context: Context, name: str, said: str) -> Iterator[Finding]:
 
 
 def _is_used(source: Source, line: int, name: str) -> bool:
-    used = [n for n in source.nodes(ast.Name) if n.id == name] + [n for n in source.nodes(ast.Attribute) if n.attr == name]
+    used = [n for n in source.nodes(ast.Name) if n.id == name] + [
+        n for n in source.nodes(ast.Attribute) if n.attr == name
+    ]
     whole = [n for n in source.nodes(ast.Constant) if n.value == name]
     return any(n.lineno <= line <= (n.end_lineno or n.lineno) for n in used + whole)
 

@@ -11,7 +11,9 @@ from sync_tools.verify.model import Context, Finding
 from sync_tools.verify.removed import Removed, RemovedFile, RemovedName, RemovedOption, mentions, removed
 from sync_tools.verify.source import MARKDOWN, Source
 
-LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+[\"'][^)]*)?\)|^\s*\[[^\]]+\]:\s*(\S+)|(?:src|href)=[\"']([^\"']+)", re.MULTILINE)
+LINK = re.compile(
+    r"\]\(\s*<?([^)\s>]+)>?(?:\s+[\"'][^)]*)?\)|^\s*\[[^\]]+\]:\s*(\S+)|(?:src|href)=[\"']([^\"']+)", re.MULTILINE
+)
 FENCED = re.compile(r"^(\s*)(`{3,}|~{3,}).*?^\s*\2[`~]*\s*$", re.MULTILINE | re.DOTALL)
 SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|//|\{)", re.IGNORECASE)
 HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)

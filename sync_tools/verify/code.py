@@ -139,9 +139,13 @@ class Code:
         found = self.module(node.module) if self.is_ours(node.module) else self.sibling(source.path, node.module)
         return found or (Outcome.MISSING if self.is_ours(node.module) else Outcome.UNKNOWN)
 
+    def is_script(self, path: str) -> bool:
+        """Whether a file stands outside our packages, so that it imports its neighbours by their bare names."""
+        return not any(self.is_ours(path.removeprefix(root).replace("/", ".")) for root in ROOTS)
+
     def sibling(self, path: str, dotted: str) -> Module | None:
         """A module found where a script looks: beside it, at the tree's top, and for a test in the folders above."""
-        if self.is_ours(path.replace("/", ".")) or dotted.split(".", 1)[0] in sys.stdlib_module_names:
+        if not self.is_script(path) or dotted.split(".", 1)[0] in sys.stdlib_module_names:
             return None
         folders = [str(folder).removeprefix(".") for folder in PurePosixPath(path).parents]
         if not PurePosixPath(path).name.startswith(("test_", "conftest")) and len(folders) > 2:

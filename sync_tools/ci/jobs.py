@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sync_tools.ci.cells import Cells, fitted, split
-from sync_tools.ci.literal import Entry, Map, Name, Node, Seq, Sum
-from sync_tools.ci.matrix import TESTS, Template
+from sync_tools.ci.literal import Map, Name, Node, Seq, Sum
+from sync_tools.ci.matrix import TESTS, JobNode, Template
 from sync_tools.ci.options import Options, merge_options
 from sync_tools.ci.rows import MergedRows, Rename, merge_rows
 from sync_tools.ci.sequence import Slot, merge
@@ -74,9 +74,9 @@ def _job(
     assert slot.ours is not None and slot.after is not None
     ours, after = mine[slot.ours], new[slot.after]
     before = replace(after, node=None, rows=replace(after.rows, nodes=())) if slot.before is None else old[slot.before]
-    if any(side.opaque for side in (before, ours, after)) or (home := _home(ours)) is None:
+    if any(side.opaque for side in (before, ours, after)) or (target := _home(ours)) is None:
         return JobMerge(slot, before, ours, after, None, False)
-    rows = merge_rows(before.rows, ours.rows, after.rows, home, elsewhere)
+    rows = merge_rows(before.rows, ours.rows, after.rows, target, elsewhere)
     forms = [side.node.job.form if side.node else None for side in (before, ours, after)]
     as_upstream = forms[0] == forms[1] and before.rows.items == ours.rows.items
     return JobMerge(slot, before, ours, after, rows, as_upstream and None not in forms and forms[1] != forms[2])
@@ -94,12 +94,16 @@ def _landed_elsewhere(old: Sequence[JobSide], mine: Sequence[JobSide], new: Sequ
     )
 
 
+def home(template: Template, job: JobNode) -> Seq | None:
+    """The list that takes a job's new rows: the one of its last row, or the last that it names."""
+    if job.rows:
+        return job.rows[-1].seq
+    tests = next((e.value for e in job.body.items if template.word(e.key) == TESTS), None)
+    return _last_list(template, tests) if tests else None
+
+
 def _home(job: JobSide) -> Seq | None:
-    """The list that takes a row of a job that has none: the last of its own."""
-    if job.rows.nodes:
-        return job.rows.nodes[-1].seq
-    entry = _tests(job)
-    return _last_list(job.rows.template, entry.value) if entry else None
+    return home(job.rows.template, job.node) if job.node else None
 
 
 def _last_list(template: Template, node: Node) -> Seq | None:
@@ -109,11 +113,6 @@ def _last_list(template: Template, node: Node) -> Seq | None:
         block = next((b for b in template.lists if b.name == node.id), None)
         return _last_list(template, block.value) if block else None
     return node if isinstance(node, Seq) else None
-
-
-def _tests(job: JobSide) -> Entry | None:
-    assert job.node is not None
-    return next((e for e in job.node.body.items if job.rows.template.word(e.key) == TESTS), None)
 
 
 def edits(merged: MatrixMerge, ours: Template, after: Template) -> dict[Span, Views]:
@@ -151,7 +150,7 @@ def _entries(template: Template) -> Cells:
 
 
 def _seq(job: JobSide, span: Span) -> Seq:
-    seqs = [node.seq for node in job.rows.nodes] + [home for home in [_home(job)] if home]
+    seqs = [node.seq for node in job.rows.nodes] + [seq for seq in [_home(job)] if seq]
     return next(seq for seq in seqs if (seq.start, seq.end) == span)
 
 

@@ -5,7 +5,7 @@ else of the template is merged as text. Where ours is what upstream had, the res
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from sync_tools.ci.blocks import merged_blocks, with_blocks
@@ -22,12 +22,22 @@ Merge = Callable[[str, bytes, bytes, bytes], Merged]
 
 
 @dataclass(frozen=True)
+class Settled:
+    """Three texts that differ in what is left to decide: the template outside its matrix, and conflicts within it."""
+
+    base: str
+    ours: str
+    theirs: str
+    delta: MatrixDelta
+
+
+@dataclass(frozen=True)
 class TemplatePort:
     """`data` is the fork's template after the change, with conflict markers where `conflicts` says so (it cannot be
     rendered then); None where upstream deleted the template and the fork had it as upstream did."""
 
     data: bytes | None
-    delta: MatrixDelta = MatrixDelta()
+    delta: MatrixDelta = field(default_factory=MatrixDelta)
     conflicts: tuple[Conflict, ...] = ()
 
     @property
@@ -79,7 +89,7 @@ def port_template(
     if len(templates) < len(sides):
         merged = merge(path, base, ours, theirs)
         return TemplatePort(merged.final, conflicts=merged.conflicts)
-    ported = _ported(*templates, rename, merge, places, path)
+    ported = _ported(settle(*templates, rename, places), templates, merge, path)
     return replace(ported, data=theirs) if ours == base and not places else ported
 
 
@@ -88,22 +98,31 @@ def compare(before: Template, after: Template, rename: Rename = str) -> MatrixDe
     return report(merge_jobs(before, before, after, rename, ()))
 
 
-def _ported(
-    before: Template, ours: Template, after: Template, rename: Rename, merge: Merge, places: Sequence[Place], path: str
-) -> TemplatePort:
+def settle(
+    before: Template, ours: Template, after: Template, rename: Rename = str, places: Sequence[Place] = ()
+) -> Settled:
+    """The matrix merged by meaning, in the three texts that are left to be merged as text."""
     matrix = merge_jobs(before, ours, after, rename, places)
     blocks = merged_blocks(before, ours, after, edits(matrix, ours, after))
-    base, mine, theirs = (
-        with_blocks(before, {name: views.base for name, views in blocks.items()}).encode("utf-8", "surrogateescape"),
-        with_blocks(ours, {name: views.ours for name, views in blocks.items()}).encode("utf-8", "surrogateescape"),
-        with_blocks(after, {name: views.theirs for name, views in blocks.items()}).encode("utf-8", "surrogateescape"),
+    return Settled(
+        base=with_blocks(before, {name: views.base for name, views in blocks.items()}),
+        ours=with_blocks(ours, {name: views.ours for name, views in blocks.items()}),
+        theirs=with_blocks(after, {name: views.theirs for name, views in blocks.items()}),
+        delta=report(matrix),
     )
-    delta = report(matrix)
-    if base == theirs:
-        return TemplatePort(mine, delta)
-    merged = merge(path, base, mine, theirs)
-    conflicts = [_as_in(conflict, (base, mine, theirs), (before, ours, after)) for conflict in merged.conflicts]
-    return TemplatePort(merged.final, delta, tuple(conflicts))
+
+
+def _ported(settled: Settled, real: Sequence[Template], merge: Merge, path: str) -> TemplatePort:
+    if settled.base == settled.theirs:
+        return TemplatePort(_bytes(settled.ours), settled.delta)
+    texts = (settled.base, settled.ours, settled.theirs)
+    merged = merge(path, *map(_bytes, texts))
+    conflicts = tuple(_as_in(conflict, texts, real) for conflict in merged.conflicts)
+    return TemplatePort(merged.final, settled.delta, conflicts)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _template(data: bytes, path: str) -> Template | None:
@@ -114,14 +133,14 @@ def _template(data: bytes, path: str) -> Template | None:
     return template if template.jobs_block else None
 
 
-def _as_in(conflict: Conflict, merged: Sequence[bytes], real: Sequence[Template]) -> Conflict:
+def _as_in(conflict: Conflict, merged: Sequence[str], real: Sequence[Template]) -> Conflict:
     """The conflict with ranges of the files as they are, not of those in which the matrix was settled already."""
     ranges = (conflict.base, conflict.ours, conflict.theirs)
     return Conflict(conflict.symbol, *(_moved(*side) for side in zip(ranges, merged, real, strict=True)))
 
 
-def _moved(lines: tuple[int, int], merged: bytes, real: Template) -> tuple[int, int]:
-    old = merged.decode("utf-8", "surrogateescape").splitlines()
+def _moved(lines: tuple[int, int], merged: str, real: Template) -> tuple[int, int]:
+    old = merged.splitlines()
     new = real.text.splitlines()
     start, end = lines
     found = [0, len(new)]

@@ -9,11 +9,12 @@ from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed
 from sync_tools.terminal import print_error
 
+# Typer carries a click of its own, whose classes are reached through the ones that it exports.
+USAGE, CLICK = typer.BadParameter.__mro__[1:3]
+
 
 def run_app(app: typer.Typer, arguments: list[str]) -> int:
     """The exit code of `sync ARGUMENTS`."""
-    import click
-
     as_json = "--json" in arguments
     try:
         result = app(arguments, standalone_mode=False, prog_name="vime-sync")
@@ -22,17 +23,17 @@ def run_app(app: typer.Typer, arguments: list[str]) -> int:
         error = e
     except GitFailed as e:
         error = SyncError(f"git failed: {e}", " ".join(e.command[:2]), "the repository may be damaged: git fsck")
-    except click.UsageError as e:
+    except USAGE as e:
         command = e.ctx.command_path if e.ctx else "vime-sync"
         error = SyncError(e.format_message(), command, f"see {command} --help")
-    except click.ClickException as e:
+    except CLICK as e:
         error = SyncError(e.format_message(), "", "see vime-sync --help")
     except OSError as e:
         if isinstance(e, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 141
         error = SyncError(e.strerror or str(e), str(e.filename or ""), "check that the file can be read and written")
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return 130
     print_error(error, as_json)
     return 2

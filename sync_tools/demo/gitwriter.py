@@ -19,11 +19,11 @@ IDENTITY_FREE = {
 def write(commits: Sequence[Commit], to: Path) -> Path:
     """A repository at `to` whose branch main holds `commits`, checked out. Same commits, same hashes."""
     to.mkdir(parents=True, exist_ok=True)
-    _git(to, "init", "-q", "-b", "main", "--object-format=sha1", "--template=")
+    git(to, "init", "-q", "-b", "main", "--object-format=sha1", "--template=")
     for key, value in (("core.autocrlf", "false"), ("core.symlinks", "true"), ("core.filemode", "true")):
-        _git(to, "config", key, value)
-    _git(to, "fast-import", "--quiet", "--done", stdin=b"".join(_stream(commits)))
-    _git(to, "reset", "-q", "--hard", "main")
+        git(to, "config", key, value)
+    git(to, "fast-import", "--quiet", "--done", stdin=b"".join(_stream(commits)))
+    git(to, "reset", "-q", "--hard", "main")
     return to
 
 
@@ -62,6 +62,8 @@ def _data(data: bytes) -> bytes:
     return b"data %d\n%s\n" % (len(data), data)
 
 
-def _git(at: Path, *args: str, stdin: bytes | None = None) -> None:
+def git(at: Path, *args: str, stdin: bytes | None = None) -> bytes:
+    """What git prints; it sees nothing of the configuration or the environment of who runs it."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")} | IDENTITY_FREE
-    subprocess.run(["git", "-C", str(at), *args], input=stdin, env=env, check=True, capture_output=True)
+    command = ["git", "-C", str(at), *args]
+    return subprocess.run(command, input=stdin, env=env, check=True, capture_output=True).stdout

@@ -1,7 +1,8 @@
 """A git history told as data: folders of plain files, and a `history.toml` that says what each commit does with them.
 
-`folder` holds the files that a commit adds or changes, whole, as they read after it. What a plain file in somebody's
-checkout can't be trusted to keep (modes, links, line endings, bytes that are no text) stands in history.toml instead.
+A commit's `folder` holds the files that it adds, whole; the patch of the same name holds its edits, as a reviewer would
+see them. What a plain file in somebody's checkout can't be trusted to keep (modes, links, line endings, bytes that are
+no text) stands in history.toml.
 """
 
 import base64
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sync_tools.demo.patching import patched
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import EXECUTABLE, REGULAR, SYMLINK
 
@@ -18,8 +20,8 @@ State = Mapping[str, Blob]
 
 @dataclass(frozen=True)
 class Step:
-    """One commit. `undo` names an earlier step whose paths go back to what they were before it; `merge` lands the
-    change on a side commit with this subject and merges it, so that only the first-parent line carries the number."""
+    """One commit. `moves` goes from old to new path, before the edits; `undo` takes the step before back; `merge` lands
+    the change on a side commit with this subject, so that only the commit that merges it carries the number."""
 
     subject: str
     author: str
@@ -27,8 +29,9 @@ class Step:
     folder: str = ""
     body: str = ""
     merge: str = ""
-    undo: str = ""
+    undo: bool = False
     delete: tuple[str, ...] = ()
+    moves: Mapping[str, str] = field(default_factory=dict)
     executable: tuple[str, ...] = ()
     crlf: tuple[str, ...] = ()
     latin1: tuple[str, ...] = ()
@@ -54,17 +57,13 @@ def steps(root: Path) -> tuple[Step, ...]:
 
 def replay(root: Path, start: State | None = None) -> list[Commit]:
     """Every step of the history with the tree that it leaves, beginning from `start`."""
-    commits: list[Commit] = []
-    before: dict[str, State] = {}
-    state: State = dict(start or {})
+    states: list[State] = [dict(start or {})]
     for step in steps(root):
-        before[step.folder] = state
-        state = _apply(state, step, root, before.get(step.undo))
-        commits.append(Commit(step, state))
-    return commits
+        states.append(states[-2] if step.undo else _apply(states[-1], step, root))
+    return [Commit(step, state) for step, state in zip(steps(root), states[1:], strict=True)]
 
 
-def files_of(root: Path, step: Step) -> dict[str, bytes]:
+def _files_of(root: Path, step: Step) -> dict[str, bytes]:
     """The plain files of a step, by path."""
     folder = root / step.folder
     if not step.folder:
@@ -72,24 +71,18 @@ def files_of(root: Path, step: Step) -> dict[str, bytes]:
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if _is_content(p)}
 
 
-def _apply(state: State, step: Step, root: Path, earlier: State | None) -> State:
-    new = {path: blob for path, blob in state.items() if path not in step.delete}
-    for path, data in files_of(root, step).items():
+def _apply(state: State, step: Step, root: Path) -> State:
+    new = {step.moves.get(path, path): blob for path, blob in state.items() if path not in step.delete}
+    patch = root / f"{step.folder}.patch"
+    if patch.is_file():
+        new = patched(new, patch.read_bytes())
+    for path, data in _files_of(root, step).items():
         mode = new[path].mode if path in new else REGULAR
         new[path] = Blob(_as_told(data, path, step), mode)
     new |= {path: Blob(base64.b64decode(text)) for path, text in step.raw.items()}
     new |= {path: Blob(b"") for path in step.empty}
     new |= {path: Blob(target.encode(), SYMLINK) for path, target in step.links.items()}
-    new |= {path: Blob(new[path].data, EXECUTABLE) for path in step.executable}
-    return new if earlier is None else _undone(new, step, root, earlier)
-
-
-def _undone(state: State, step: Step, root: Path, earlier: State) -> State:
-    """`state` with every path that the undone step touched as `earlier` had it."""
-    undone = next(s for s in steps(root) if s.folder == step.undo)
-    touched = {*files_of(root, undone), *undone.delete, *undone.raw, *undone.links, *undone.empty, *undone.executable}
-    kept = {path: blob for path, blob in state.items() if path not in touched}
-    return kept | {path: earlier[path] for path in touched if path in earlier}
+    return new | {path: Blob(new[path].data, EXECUTABLE) for path in step.executable}
 
 
 def _as_told(data: bytes, path: str, step: Step) -> bytes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from sync_tools.config import Config
 from sync_tools.ledger.judge import Verdict, judge, marks_of
@@ -43,12 +44,13 @@ def account_file(commit: str, outcome: FileOutcome, config: Config, rulings: Map
     """The entries of one file, in the order of its units."""
     view = FileView(outcome)
     marks, clashes = marks_of(view)
-    for unit in partition(outcome.change, commit, marks):
+    units = partition(outcome.change, commit, marks)
+    for n, unit in enumerate(units):
         verdict = judge(view, unit, config)
         ruling = rulings.get(unit.id)
         if ruling:
             verdict = Verdict(ruling.op, "settled", ruling.reason, ruling.who, link=ruling.link)  # type: ignore[arg-type]
-        yield _entry(view, unit, verdict, clashes)
+        yield _entry(view, unit, verdict, clashes, units[n + 1] if n + 1 < len(units) else None)
 
 
 def ledger(
@@ -105,7 +107,7 @@ def _engines(config: Config) -> tuple[str, str]:
     return old, new
 
 
-def _entry(view: FileView, unit: Unit, verdict: Verdict, clashes: Sequence[Conflict]) -> Entry:
+def _entry(view: FileView, unit: Unit, verdict: Verdict, clashes: Sequence[Conflict], following: Unit | None) -> Entry:
     path = view.outcome.path
     return Entry(
         id=unit.id,
@@ -119,7 +121,7 @@ def _entry(view: FileView, unit: Unit, verdict: Verdict, clashes: Sequence[Confl
             new=Span(start=unit.hunk.new_start, count=unit.hunk.new_count),
             digest=unit.digest,
         ),
-        downstream=_target(view, unit, verdict),
+        downstream=_target(view, unit, verdict, following),
         added=unit.hunk.new_count,
         removed=unit.hunk.old_count,
         rules=applied(view, unit) if verdict.traced else (),
@@ -133,29 +135,40 @@ def _entry(view: FileView, unit: Unit, verdict: Verdict, clashes: Sequence[Confl
     )
 
 
-def _target(view: FileView, unit: Unit, verdict: Verdict) -> Target:
+def _target(view: FileView, unit: Unit, verdict: Verdict, following: Unit | None) -> Target:
     path, final = storable(view.outcome.path), view.final
+    old_path = storable(view.outcome.old_path) if view.outcome.old_path else None
+    old_path = None if old_path == path else old_path
     if not verdict.traced or final.blob is None or unit.whole:
-        return Target(path=path)
+        return Target(path=path, old_path=old_path)
     where = final.where(unit)
     symbol = final.labels[where.start][0] if where and where.start < len(final.labels) else ""
-    differs = tuple(_spans(view, unit)) if verdict.op in ("present", "diverged") else ()
+    differs = set(_differences(view, unit)) if verdict.op in ("present", "diverged") else set()
+    if view.outcome.disposition == "present":
+        differs |= set(_own(view, range(where.stop, final.where(following).start if following else len(final.lines))))
     return Target(
         path=path,
+        old_path=old_path,
         symbol=symbol,
         lines=Span.of(where),
         digest=digest(final.lines[where.start : where.stop]),
-        differs=differs,
+        differs=tuple(Span.of(r) for r in sorted(differs, key=lambda r: (r.start, r.stop))),
     )
 
 
-def _spans(view: FileView, unit: Unit) -> Iterable[Span]:
+def _differences(view: FileView, unit: Unit) -> Iterable[range]:
     """The fork's lines where its file is not the translation: for a missing line its place, for one left over itself."""
     final = view.final
-    places = [range(final.from_new.low[i], final.from_new.high[i]) for i in final.missing(unit)]
-    places += [range(final.from_old.low[i], final.from_old.high[i]) for i in final.left(unit)]
-    for place in sorted(set(places), key=lambda r: (r.start, r.stop)):
-        yield Span.of(place)
+    yield from (range(final.from_new.low[i], final.from_new.high[i]) for i in final.missing(unit))
+    yield from (range(final.from_old.low[i], final.from_old.high[i]) for i in final.left(unit))
+
+
+def _own(view: FileView, lines: range) -> Iterable[range]:
+    """The runs of lines that the fork's file has and the translation has not."""
+    own = [i for i in lines if view.final.lines[i] and i not in view.final.kept]
+    for _, run in groupby(enumerate(own), key=lambda x: x[1] - x[0]):
+        found = [i for _, i in run]
+        yield range(found[0], found[-1] + 1)
 
 
 def _clash(view: FileView, unit: Unit, clashes: Sequence[Conflict]) -> Clash | None:

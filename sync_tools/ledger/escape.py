@@ -6,7 +6,9 @@ Nothing of theirs opens a tag, ends a table cell, pings a person, closes an issu
 import re
 import unicodedata
 
-ENTITIES = {c: f"&#{ord(c)};" for c in "&<>|`*_[]~\\!$"}
+ENTITIES = {c: f"&#{ord(c)};" for c in "&<>|`*[]~\\$"}
+IN_CODE = ENTITIES | {c: f"&#{ord(c)};" for c in "@#_"}
+UNDERLINE = re.compile(r"(?<!\w)_|_(?!\w)")
 REFERENCE = re.compile(r"(?<![\w/#.-])(?:#|GH-)(\d+)\b", re.IGNORECASE)
 CLOSES = re.compile(
     r"\b(clos(?:e[sd]?|ing)|fix(?:e[sd])?|fixing|resolv(?:e[sd]?|ing))(\s*:?\s+)(?=\S*#\d)", re.IGNORECASE
@@ -33,13 +35,16 @@ def references(value: str, repo: str) -> str:
 def prose(value: str, repo: str) -> str:
     """Text for Markdown, in or out of a table cell."""
     escaped = "".join(ENTITIES.get(c, c) for c in references(plain(value), repo))
-    return CLOSES.sub(rf"\1{GAP}\2", escaped).replace("@", f"@{GAP}").replace("://", f":{GAP}//")
+    quiet = CLOSES.sub(rf"\1{GAP}\2", UNDERLINE.sub("&#95;", escaped))
+    return quiet.replace("@", f"@{GAP}").replace("://", f":{GAP}//")
 
 
 def code(value: str) -> str:
-    """A name or path as a code element, in or out of a table cell."""
-    shown = "".join(ENTITIES.get(c, c) for c in plain(value)).replace("@", "&#64;").replace("#", "&#35;")
-    return f"<code>{shown}</code>" if shown else ""
+    """A name or path as code, in or out of a table cell; empty for nothing."""
+    shown = plain(value)
+    if not any(c in shown for c in "`|\\"):
+        return f"`{shown}`" if shown else ""
+    return f"<code>{''.join(IN_CODE.get(c, c) for c in shown)}</code>"
 
 
 def _visible(c: str) -> str:

@@ -78,23 +78,23 @@ def _lines(view: FileView, unit: Unit, config: Config) -> Verdict:
         return placed
     if not view.final.has(unit):
         return _diverged(view, config)
-    if not view.untouched and view.ours.has(unit) and any(line.strip() for line in _text(view, unit)):
+    if view.already(unit) and any(line.strip() for line in _text(view, unit)):
         return Verdict("present", reason=ALREADY)
     return Verdict("translated" if any(map(is_seam, applied(view, unit))) else "ported")
 
 
 def _file_wide(view: FileView, config: Config) -> Verdict:
     """A rename, a mode, a link, bytes: the fork's file must be what the translation of upstream's is."""
-    image, final, ours = view.outcome.change.after, view.outcome.final, view.outcome.ours
+    change, final = view.outcome.change, view.outcome.final
+    image = change.after
     if image is None or final is None:
         return Verdict("ported") if image is final is None else _diverged(view, config)
-    if final.mode != image.mode:
-        return _diverged(view, config)
     wanted = view.outcome.after.data if view.outcome.after else image.data
-    carried = view.outcome.change.binary or not view.outcome.change.hunks
-    if carried and view.outcome.change.kind in ("added", "modified", "type") and final.data != wanted:
+    carried = not change.hunks and change.kind in ("added", "modified", "type")
+    if final.mode != image.mode or (carried and final.data != wanted):
         return _diverged(view, config)
-    return Verdict("present", reason=ALREADY) if ours == final and not view.untouched else Verdict("ported")
+    same = view.outcome.ours == final and change.kind != "renamed"
+    return Verdict("present", reason=ALREADY) if same else Verdict("ported")
 
 
 def _diverged(view: FileView, config: Config) -> Verdict:
@@ -123,9 +123,8 @@ def _placed(view: FileView, unit: Unit, config: Config) -> Verdict | None:
 
 def _text(view: FileView, unit: Unit) -> list[bytes]:
     """The lines of a unit, as upstream has them and as translated."""
-    image = view.new.image_of(unit.hunk.new)
     upstream = [view.old.source[i] for i in unit.hunk.old] + [view.new.source[i] for i in unit.hunk.new]
-    return upstream + view.new.lines[image.start : image.stop]
+    return upstream + view.new.of(unit.hunk.new)
 
 
 def _sites(view: FileView) -> Sequence[Site]:

@@ -121,7 +121,8 @@ def _row(e: Entry, repo: str) -> tuple[str, ...]:
     up, down = e.upstream, e.downstream
     lines = f"-{up.old} +{up.new}" if e.added or e.removed else ", ".join(e.facts)
     moved = f"from {code(up.old_path)} " if up.path and up.old_path not in (None, up.path) else ""
-    where = f"{code(down.path)} {down.lines or ''}".strip()
+    differs = f" (differs: {', '.join(map(str, down.differs))})" if down.differs else ""
+    where = f"{code(down.path)} {down.lines or ''}".strip() + differs
     state = "" if e.state == "settled" else f" ({e.state})"
     return (
         e.op + state,

@@ -42,9 +42,6 @@ Count = Annotated[int, Field(ge=0)]
 ORDER: tuple[Op, ...] = Op.__args__  # type: ignore[attr-defined]
 """Strongest first, as far as they are ordered."""
 
-WAITING: frozenset[Op] = frozenset({"conflict", "deferred", "absent"})
-"""Operations that wait for a person until one decides."""
-
 
 class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
@@ -93,10 +90,11 @@ class Source(Model):
 
 
 class Target(Model):
-    """Where it stands in the fork. `lines` is None where no lines of the fork answer to it (the file is not there, or
+    """Where it stands in the fork; `old_path` is where the file stood before a move. `lines` is None where no lines of the fork answer to it (the file is not there, or
     is generated); `differs` are the lines in which a `present` or `diverged` piece is not the translation."""
 
     path: InTree
+    old_path: InTree | None = None
     symbol: str = ""
     lines: Span | None = None
     digest: Hex64 | None = None

@@ -4,6 +4,7 @@ This is what both `account` and `check` judge by, so that a ledger says nothing 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -72,6 +73,11 @@ class Translated:
         """Where upstream lines stand in the translation."""
         return self.to_translation.image(lines)
 
+    def of(self, lines: range) -> list[bytes]:
+        """The translation of upstream lines."""
+        image = self.image_of(lines)
+        return self.lines[image.start : image.stop]
+
 
 @dataclass(frozen=True)
 class FileView:
@@ -95,10 +101,21 @@ class FileView:
         return Standing(self, self.outcome.ours)
 
     @cached_property
-    def untouched(self) -> bool:
-        """The fork had the file exactly as translated upstream had it, so nothing in it can be there already."""
+    def _to_ours(self) -> Alignment:
+        return follow(self.final, self.ours)
+
+    def already(self, unit: Unit) -> bool:
+        """The fork had it before the port: a unit stood there, with the same neighbours, in a file of its own edits."""
         before = self.outcome.before.data if self.outcome.before else None
-        return self.outcome.ours is None or self.outcome.ours.data == before
+        if self.outcome.ours is None or self.outcome.ours.data == before or not self.ours.has(unit):
+            return False
+        removed, added = self.old.of(unit.hunk.old), self.new.of(unit.hunk.new)
+        if removed == added:
+            return False  # only blanks at line ends differ, which no digest sees
+        where = self.final.where(unit)
+        around = range(max(where.start - 1, 0), min(where.stop + 1, len(self.final.lines)))
+        low, same = self._to_ours.low, self._to_ours.same
+        return all(same[i] and low[i] - low[around.start] == i - around.start for i in around)
 
 
 @dataclass(frozen=True)
@@ -129,26 +146,34 @@ class Standing:
         return follow(self.view.old, self)
 
     @cached_property
-    def _kept(self) -> frozenset[int]:
+    def kept(self) -> frozenset[int]:
+        """Its lines that are lines of the translated image after."""
         return self.from_new.kept()
 
     @cached_property
-    def _imported(self) -> frozenset[bytes]:
-        return words([line for line, (name, _) in zip(self.lines, self.labels) if name == IMPORTS])
+    def imported(self) -> frozenset[bytes]:
+        """The words of its import statements."""
+        return _imported(self)
 
     def where(self, unit: Unit) -> range:
         """The lines of the fork's file that answer to a unit; where it only removes, the gap that is left."""
         return self.from_new.image(self.view.new.image_of(unit.hunk.new))
 
     def missing(self, unit: Unit) -> list[int]:
-        """The translated lines (of the image after) that the unit adds and the file lacks. Imports merge as sets, so
-        there it is the names that must be there."""
+        """The translated lines (of the image after) that the unit adds and the file lacks."""
         image = self.view.new.image_of(unit.hunk.new)
         added = self.view.new.lines
         out = [i for i in image if added[i] and not self.from_new.same[i]]
         if unit.symbol == IMPORTS:
-            out = [i for i in out if not words([added[i]]) <= self._imported]
+            out = [i for i in out if not self._imports(i)]
         return out
+
+    def _imports(self, i: int) -> bool:
+        """Imports merge as sets: all names of the line are imported, and beside it stands nothing but what translated
+        upstream or the fork imported."""
+        known = _imported(self.view.new) | self.view.ours.imported
+        beside = _words(self.lines[self.from_new.low[i] : self.from_new.high[i]])
+        return _words([self.view.new.lines[i]]) <= self.imported and beside <= known
 
     def left(self, unit: Unit) -> list[int]:
         """The translated lines (of the image before) that the unit removes and the file still has."""
@@ -156,7 +181,7 @@ class Standing:
         return [
             i
             for i in old.image_of(unit.hunk.old)
-            if old.lines[i] and self.from_old.same[i] and self.from_old.low[i] not in self._kept
+            if old.lines[i] and self.from_old.same[i] and self.from_old.low[i] not in self.kept
         ]
 
     def has(self, unit: Unit) -> bool:
@@ -164,10 +189,6 @@ class Standing:
         if self.blob is None:
             return self.view.outcome.change.after is None
         return not self.missing(unit) and not self.left(unit)
-
-
-def words(lines: list[bytes]) -> frozenset[bytes]:
-    return frozenset(word for line in lines for word in WORD.findall(line))
 
 
 class Text(Protocol):
@@ -181,6 +202,14 @@ class Text(Protocol):
 
     @property
     def labels(self) -> tuple[Label, ...]: ...
+
+
+def _words(lines: Sequence[bytes]) -> frozenset[bytes]:
+    return frozenset(word for line in lines for word in WORD.findall(line))
+
+
+def _imported(text: Text) -> frozenset[bytes]:
+    return _words([line for line, (name, _) in zip(text.lines, text.labels) if name == IMPORTS])
 
 
 def follow(a: Text, b: Text) -> Alignment:

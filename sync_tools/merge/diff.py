@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sync_tools.merge.lines import common_ends
+
 MYERS_LIMIT = 128
 
 _Path = Any  # nested (previous, line of a, line of b, length), or None at the start
@@ -28,10 +30,11 @@ class Hunk:
 def hunks(a: Sequence[bytes], b: Sequence[bytes]) -> list[Hunk]:
     """The differences, in order and never touching one another. No difference is missed or invented; the choice among
     equally true ones favours lines that occur once."""
+    head, tail = common_ends(a, b)
     names: dict[bytes, int] = {}
-    left = [names.setdefault(line, len(names)) for line in a]
-    right = [names.setdefault(line, len(names)) for line in b]
-    return _slid(left, right, _groups(_matches(left, right), len(left), len(right)))
+    left = [names.setdefault(line, len(names)) for line in a[head : len(a) - tail]]
+    right = [names.setdefault(line, len(names)) for line in b[head : len(b) - tail]]
+    return _slid(a, b, _groups(_matches(left, right), len(left), len(right), head))
 
 
 def _matches(a: list[int], b: list[int]) -> list[tuple[int, int]]:
@@ -148,18 +151,18 @@ def _pairs(path: _Path) -> list[tuple[int, int]]:
     return found
 
 
-def _groups(pairs: list[tuple[int, int]], n: int, m: int) -> list[Hunk]:
-    """What lies between the equal lines."""
+def _groups(pairs: list[tuple[int, int]], n: int, m: int, head: int) -> list[Hunk]:
+    """What lies between the equal lines, `head` lines further down."""
     found = []
     i = j = 0
     for x, y in [*pairs, (n, m)]:
         if x > i or y > j:
-            found.append(Hunk(i, x, j, y))
+            found.append(Hunk(i + head, x + head, j + head, y + head))
         i, j = x + 1, y + 1
     return found
 
 
-def _slid(a: list[int], b: list[int], groups: list[Hunk]) -> list[Hunk]:
+def _slid(a: Sequence[bytes], b: Sequence[bytes], groups: list[Hunk]) -> list[Hunk]:
     """Pure insertions and deletions as low as they can stand; a group that reaches the next one joins it."""
     result: list[Hunk] = []
     for group in reversed(groups):
@@ -174,7 +177,7 @@ def _slid(a: list[int], b: list[int], groups: list[Hunk]) -> list[Hunk]:
     return result[::-1]
 
 
-def _lowered(a: list[int], b: list[int], group: Hunk, limit: int) -> Hunk:
+def _lowered(a: Sequence[bytes], b: Sequence[bytes], group: Hunk, limit: int) -> Hunk:
     a0, a1, b0, b1 = group.a0, group.a1, group.b0, group.b1
     if a0 == a1:
         while a1 < limit and b[b0] == b[b1]:

@@ -53,6 +53,11 @@ def ours_only(segments: Iterable[Segment]) -> bytes:
     return b"".join(line for part in segments for line in (part.lines if isinstance(part, Clean) else part.ours))
 
 
+def disputed(parts: Sequence[Segment]) -> int:
+    """How many lines clash."""
+    return sum(max(len(p.ours) + len(p.theirs), 1) for p in parts if isinstance(p, Clash))
+
+
 def narrowed(clash: Clash) -> list[Segment]:
     """The clash without the lines that both sides have at its start and end."""
     head, tail = common_ends(clash.ours, clash.theirs)

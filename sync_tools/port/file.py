@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sync_tools.config import Config, PathPolicy
-from sync_tools.merge import Difference, compare, merge_file
+from sync_tools.merge.file import merge_file
 from sync_tools.merge.result import Conflict, Merged
 from sync_tools.paths import safe_in
 from sync_tools.policy import policy_for
@@ -13,8 +13,6 @@ from sync_tools.translate import Translator
 from sync_tools.translate.result import Translation
 from sync_tools.tree import Blob, Tree
 from sync_tools.upstream.changeset import GITLINK, SYMLINK, FileChange, Image
-
-LABELS = ("the fork", "upstream before, translated", "upstream after, translated")
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Setting:
 
 def port_file(change: FileChange, setting: Setting) -> FileOutcome:
     """The outcome of one file. Raises SyncError for a path that would leave the tree."""
-    policy = policy_for(change.path, setting.config)
+    policy = policy_for(setting.config, change.path)
     outcome = _placed(change, policy, setting)
     if policy and policy.action == "skip":
         return replace(outcome, disposition="dropped", reason=policy.reason, final=outcome.ours, mechanical=outcome.ours)
@@ -97,7 +95,7 @@ def _added(outcome: FileOutcome) -> FileOutcome:
     new = Blob(outcome.after.data, outcome.change.after.mode)
     if outcome.ours is None:
         return replace(outcome, mechanical=new, final=new)
-    reason = describe(compare(outcome.ours.data, new.data, outcome.path)) if outcome.ours.data != new.data else "the same file"
+    reason = "the same file" if outcome.ours.data == new.data else "the fork has it, with differences"
     return replace(outcome, disposition="present", reason=reason, mechanical=outcome.ours, final=outcome.ours)
 
 
@@ -128,7 +126,7 @@ def _modified(outcome: FileOutcome) -> FileOutcome:
     mode = change.after.mode if ours.mode == change.before.mode else ours.mode
     if ours.data == after.data and ours.mode == mode and before.data != after.data and outcome.old_path is None:
         return replace(outcome, disposition="present", reason="the same file", mechanical=ours, final=ours)
-    merged = _whole(outcome) if _is_opaque(change) else merge_file(outcome.path, before.data, ours.data, after.data, LABELS)
+    merged = _whole(outcome) if _is_opaque(change) else merge_file(outcome.path, before.data, ours.data, after.data)
     return replace(outcome, merged=merged, mechanical=Blob(merged.mechanical, mode), final=Blob(merged.final, mode))
 
 
@@ -146,12 +144,3 @@ def _whole(outcome: FileOutcome) -> Merged:
     if before.data == after.data or ours.data == after.data:
         return Merged(ours.data, ours.data)
     return Merged(ours.data, ours.data, (Conflict(outcome.path, (0, 0), (0, 0), (0, 0)),))
-
-
-def describe(differences: tuple[Difference, ...]) -> str:
-    """How the fork's file differs from translated upstream, in one line."""
-    by_kind: dict[str, list[str]] = {}
-    for difference in differences:
-        by_kind.setdefault(difference.kind, []).append(difference.symbol)
-    parts = [f"{kind}: {', '.join(sorted(symbols))}" for kind, symbols in sorted(by_kind.items())]
-    return "the fork has it, with differences (" + "; ".join(parts) + ")" if parts else "the fork has it, laid out otherwise"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
-from sync_tools.merge import conflict_regions
+from sync_tools.merge.markers import conflict_regions
 from sync_tools.port.commits import store, write_tree
 from sync_tools.port.fork import Fork
 from sync_tools.tree import Blob

@@ -7,7 +7,7 @@ from sync_tools.config import Config
 from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.view import FileView
-from sync_tools.port.ci import Workflows, port_workflows, workflow_files
+from sync_tools.port.ci import Workflows, check_workflows, port_workflows, workflow_files
 from sync_tools.port.edits import Edits, final_edits, mechanical_edits, without_noops
 from sync_tools.port.file import Setting, port_file
 from sync_tools.port.outcome import FileOutcome
@@ -15,7 +15,8 @@ from sync_tools.port.paused import Stages
 from sync_tools.port.style import has_seam, seam_files
 from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import ChangeSet
-from sync_tools.verify import Check, Context, packages_of, verify
+from sync_tools.verify.model import Check, Context, packages_of
+from sync_tools.verify.run import run as verify
 
 Progress = Callable[[str], None]
 
@@ -108,6 +109,8 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     progress("checks")
     unresolved = tuple(_unresolved(outcomes))
     checks = verify(_context(job, outcomes, final, unresolved))
+    if not workflows.conflicts:
+        checks["ci"] = check_workflows(tree, Overlay(tree, final), final, config)
     ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
     return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)
 

@@ -3,12 +3,13 @@
 
 from sync_tools.config import Config
 from sync_tools.ledger import store
+from sync_tools.ledger.decide import carry
 from sync_tools.ledger.markdown import index, render
 from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
-from sync_tools.verify import Check
+from sync_tools.verify.model import Check
 
 
 def ledger_path(ledger: Ledger, config: Config) -> str:
@@ -19,12 +20,7 @@ def with_history(ledger: Ledger, tree: Tree, config: Config) -> Ledger:
     """The ledger with what people and runs added to the one that stands in the tree: decisions are offered again."""
     path = ledger_path(ledger, config)
     found = tree.blob(path)
-    if found is None:
-        return ledger
-    before = store.loads(found.data, path)
-    offered = tuple(d.model_copy(update={"applied": False}) for d in before.decisions)
-    verification = ledger.verification.model_copy(update={"evidence": before.verification.evidence})
-    return ledger.model_copy(update={"decisions": offered, "verification": verification})
+    return carry(ledger, store.loads(found.data, path)) if found else ledger
 
 
 def verified(checks: dict[str, Check]) -> Verification:

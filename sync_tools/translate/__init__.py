@@ -9,10 +9,12 @@ from pathlib import Path
 
 from sync_tools.config import Config
 from sync_tools.translate import rules
+from sync_tools.translate.cache import Cache
 from sync_tools.translate.engine import Settings, translate_bytes
 from sync_tools.translate.kinds import profile
 from sync_tools.translate.names import naming
 from sync_tools.translate.paths import downstream_path
+from sync_tools.translate.pool import translate_many
 from sync_tools.translate.result import Translation
 
 
@@ -31,15 +33,27 @@ class Translator:
 
     def file(self, path: str, data: bytes) -> Translation:
         """The translation of the file that stands at upstream's `path`."""
-        return translate_bytes(data, profile(path, engine=self.settings.naming.engine), self.settings)
+        where = profile(path, engine=self.settings.naming.engine)
+        if self._store is None:
+            return translate_bytes(data, where, self.settings)
+        key = self._store.key(where, data)
+        found = self._store.get(key)
+        if found is None:
+            found = translate_bytes(data, where, self.settings)
+            self._store.put(key, found)
+        return found
 
     def path(self, path: str) -> str:
         """Where upstream's `path` lives in the fork."""
         return downstream_path(self.config, path)
 
     def files(self, items: Iterable[tuple[str, bytes]], workers: int = 2) -> Mapping[str, Translation]:
-        """The translations of many files, by path."""
-        return {path: self.file(path, data) for path, data in items}
+        """The translations of many files, by path; over `workers` processes where there is enough to do."""
+        return translate_many(self.file, list(items), workers)
+
+    @cached_property
+    def _store(self) -> Cache | None:
+        return Cache(self.cache, self.digest) if self.cache else None
 
     @cached_property
     def settings(self) -> Settings:
@@ -51,7 +65,7 @@ class Translator:
         found = hashlib.sha256(repr((self.style, self.config.model_dump(include=DEPENDS))).encode())
         for name in rules.table_names():
             found.update(rules.source_of(name))
-        for source in sorted(resources.files(__name__).rglob("*.py")):  # type: ignore[attr-defined]
+        for source in sorted(Path(str(resources.files(__name__))).rglob("*.py")):
             found.update(source.read_bytes())
         return found.hexdigest()
 

@@ -49,7 +49,7 @@ class Claims:
         if not self.free(edit.start, edit.end):
             return False
         self.keep(edit.start, edit.end)
-        if edit.new != self.text[edit.start : edit.end]:
+        if edit.before is not None or edit.new != self.text[edit.start : edit.end]:
             self.edits.append(edit)
         return True
 

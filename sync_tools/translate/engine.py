@@ -1,15 +1,27 @@
 """From the bytes of a file to its translation: decode, the seam pass of Python, then the edits of the text passes."""
 
+import textwrap
 from dataclasses import dataclass
 
+from sync_tools.translate.arguments import report_gone_arguments
 from sync_tools.translate.edits import Claims, report
+from sync_tools.translate.endpoints import renamed_endpoints, translate_endpoints
+from sync_tools.translate.environment import translate_environment
 from sync_tools.translate.flags import translate_flags
+from sync_tools.translate.imports import translate_imports
 from sync_tools.translate.kinds import Kind, Profile
-from sync_tools.translate.names import Naming, rename
+from sync_tools.translate.names import Naming, rename, rename_all
+from sync_tools.translate.overrides import translate_overrides
+from sync_tools.translate.prose import translate_prose
 from sync_tools.translate.result import Application, Site, Translation
+from sync_tools.translate.seampass import mapped, shifted, translate_seam
+from sync_tools.translate.text.markdown import Piece, pieces
 from sync_tools.translate.text.pylex import Lexed
 
-BOM, ENGINE_HINT = "\ufeff", "sglang"
+BOM = "\ufeff"
+ENGINE_HINTS = ("sglang", "SGLang", "SGLANG", "SGL_")
+
+Translated = tuple[str, tuple[Application, ...], tuple[Site, ...]]
 
 
 @dataclass(frozen=True)
@@ -40,20 +52,71 @@ def _decode(data: bytes) -> tuple[str, str]:
         return data.decode("latin-1"), "latin-1"
 
 
-def translate_text(text: str, kind: Kind, settings: Settings) -> tuple[str, tuple[Application, ...], tuple[Site, ...]]:
-    """The text passes on one text of one kind; positions are those of `text`."""
+def translate_text(text: str, kind: Kind, settings: Settings) -> Translated:
+    """All passes on one text of one kind; positions are those of `text`."""
+    match kind:
+        case "python":
+            return _python(text, settings)
+        case "markdown":
+            return _document(text, settings)
+        case _:
+            return _passes(text, kind, settings)
+
+
+def _python(text: str, settings: Settings) -> Translated:
+    """The seam pass runs on upstream's names, the text passes on what it gives."""
+    seam = translate_seam(text, settings.style, settings.seam_module) if settings.naming.engine else None
+    if seam is None:
+        return _passes(text, "python", settings)
+    result, applications, sites = _passes(seam[0], "python", settings)
+    applications, sites = mapped(text, seam[0], applications, sites)
+    return result, tuple(sorted({*seam[1], *applications})), tuple(sorted({*seam[2], *sites}))
+
+
+def _document(text: str, settings: Settings) -> Translated:
+    """Each piece by its own kind; a block of Python is translated without its indentation."""
+    parts, applications, sites, line = [], [], [], 0
+    for piece in pieces(text):
+        body = text[piece.start : piece.end]
+        result, found, reported = _piece(body, piece, settings)
+        parts.append(result)
+        found, reported = shifted(line, 0, found, reported)
+        applications += found
+        sites += reported
+        line += body.count("\n")
+    return "".join(parts), tuple(applications), tuple(sites)
+
+
+def _piece(body: str, piece: Piece, settings: Settings) -> Translated:
+    if piece.kind == "kept":
+        return body, (), ()
+    if piece.kind != "python" or ">" in piece.indent:
+        return _passes(body, "text" if piece.kind == "python" else piece.kind, settings)
+    lead = piece.indent
+    if any(line.strip() and not line.startswith(lead) for line in body.split("\n")):
+        return _passes(body, "python", settings)
+    plain = "\n".join(line[len(lead) :] if line.startswith(lead) else line for line in body.split("\n"))
+    result, applications, sites = _python(plain, settings)
+    return textwrap.indent(result, lead), *shifted(0, len(lead), applications, sites)
+
+
+def _passes(text: str, kind: Kind, settings: Settings) -> Translated:
     claims = Claims(text)
-    if settings.naming.engine:
-        _engine_passes(claims, kind)
+    if settings.naming.engine and any(hint in text for hint in ENGINE_HINTS):
+        _engine_passes(claims, kind, settings.naming)
     rename(claims, settings.naming)
-    applications, sites = report(claims)
-    return claims.apply(), applications, sites
+    return claims.apply(), *report(claims)
 
 
-def _engine_passes(claims: Claims, kind: Kind) -> None:
-    """What only a change of engine asks for, before the names."""
-    if ENGINE_HINT not in claims.text:
-        return
+def _engine_passes(claims: Claims, kind: Kind, naming: Naming) -> None:
+    """What only a change of engine asks for, before the names. A patch keeps its lines: only names change in it."""
     lexed = Lexed.of(claims.text) if kind == "python" else None
+    if lexed is not None:
+        translate_imports(claims, lexed)
+        report_gone_arguments(claims, lexed)
     if kind != "patch":
+        translate_prose(claims, kind, lexed, lambda s: rename_all(renamed_endpoints(s), naming))
+        translate_overrides(claims, lexed)
         translate_flags(claims, kind, lexed)
+        translate_endpoints(claims, kind, lexed)
+    translate_environment(claims, lexed, lines_may_go=kind != "patch")

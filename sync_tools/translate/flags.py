@@ -16,15 +16,12 @@ from sync_tools.translate.occurrences import Occurrence, occurrence
 from sync_tools.translate.text.places import Place, places
 from sync_tools.translate.text.pylex import Lexed
 
-PREFIX = "--sglang-"
 _FLAG = re.compile(r"--sglang-(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w{<*-])")
 _GAP = re.compile(r"(?:[\s\"'\\#]|(?<=[\s\"'])[fFrRbB](?=[\"']))*")
 
 
 def translate_flags(claims: Claims, kind: Kind, lexed: Lexed | None) -> None:
     """Add the edits of all flags of the text to `claims`."""
-    if PREFIX not in claims.text and "sglang" not in claims.text:
-        return
     found = sorted([*_prefixed(claims.text, kind, lexed), *bare_flags(claims, kind, lexed)], key=lambda o: o.start)
     drops: list[Drop] = []
     for group in _groups(claims.text, [o for o in found if claims.free(o.start, o.end)]):

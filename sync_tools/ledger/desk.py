@@ -1,0 +1,104 @@
+"""Ledgers where they lie: in the checkout, or on the branch of their port; and back into the checkout."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sync_tools.config import Config
+from sync_tools.configfile import write_atomically
+from sync_tools.errors import SyncError
+from sync_tools.gitio import Repo
+from sync_tools.ledger import store
+from sync_tools.ledger.history import written_at
+from sync_tools.ledger.landing import Landing
+from sync_tools.ledger.markdown import index, render
+from sync_tools.ledger.model import Ledger
+from sync_tools.paths import safe_in
+from sync_tools.tree import Tree
+from sync_tools.worktree import WorkTree
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A fork's ledgers."""
+
+    repo: Repo
+    config: Config
+
+    def here(self) -> Tree:
+        """The checkout, or HEAD of a bare repository."""
+        return WorkTree(self.repo) if self.repo.work_tree else self.repo.tree("HEAD")
+
+    def find(self, number: str) -> tuple[Ledger, Tree]:
+        """A ledger and the tree that it stands in: the checkout, else the branch of its port. Raises SyncError."""
+        stem = store.stem_of(self.config, number)
+        here = self.here()
+        if here.blob(store.json_path(self.config, stem)):
+            return store.read(here, self.config, number), here
+        name = stem.removeprefix(f"{self.config.upstream.name}-")
+        branch = f"sync/{self.config.upstream.name}-{'pr-' if len(name) < 12 else ''}{name}"
+        if self.repo.commit_of(f"refs/heads/{branch}"):
+            tree = self.repo.tree(f"refs/heads/{branch}")
+            return store.read(tree, self.config, number), tree
+        raise SyncError("there is no ledger of this change", f"{store.json_path(self.config, stem)}, branch {branch}", f"vime-sync port {number}")
+
+    def write(self, ledger: Ledger) -> list[str]:
+        """Put a ledger, its Markdown and the index into the checkout; the paths written."""
+        if self.repo.work_tree is None:
+            raise SyncError("a bare repository has no files to write", str(self.repo.git_dir), "use a clone with a work tree")
+        here, stem = WorkTree(self.repo), ledger.upstream.stem
+        if here.blob(store.json_path(self.config, stem)) is None:
+            raise SyncError("the ledger is not in the checkout", store.json_path(self.config, stem), "switch to the branch of its port first")
+        others = [x for x in store.read_all(here, self.config) if x.upstream.stem != stem]
+        texts: Mapping[str, str] = {
+            store.json_path(self.config, stem): store.dumps(ledger),
+            store.markdown_path(self.config, stem): render(ledger),
+            store.index_path(self.config): index(store.in_order([*others, ledger])),
+        }
+        for path, content in texts.items():
+            write_atomically(Path(self.repo.work_tree / safe_in(here, path, "the ledgers folder")), content.encode())
+        return list(texts)
+
+    def landings(self, number: str | None) -> list[Landing]:
+        """The ledgers of HEAD (or of one number's branch), each with the fork around its port; in the order of their commits."""
+        tip = self._tip(number)
+        tree = self.repo.tree(tip)
+        ledgers = (store.read(tree, self.config, number),) if number else store.read_all(tree, self.config)
+        found = [(self._written(store.json_path(self.config, x.upstream.stem), tip), x) for x in ledgers]
+        order = {c: i for i, c in enumerate(self.repo.line("rev-list", "--reverse", "--topo-order", tip).split("\n"))}
+        return [self._landing(commit, ledger) for commit, ledger in sorted(found, key=lambda pair: order.get(pair[0], 0))]
+
+    def head(self, number: str | None) -> Tree:
+        return self.repo.tree(self._tip(number))
+
+    def _tip(self, number: str | None) -> str:
+        stem = store.stem_of(self.config, number) if number else None
+        if stem is None or self.repo.tree("HEAD").blob(store.json_path(self.config, stem)):
+            return self.repo.line("rev-parse", "HEAD")
+        name = stem.removeprefix(f"{self.config.upstream.name}-")
+        branch = f"refs/heads/sync/{self.config.upstream.name}-{'pr-' if len(name) < 12 else ''}{name}"
+        commit = self.repo.commit_of(branch)
+        if commit is None:
+            raise SyncError("there is no ledger of this change", store.json_path(self.config, stem), f"vime-sync port {number}")
+        return commit
+
+    def _written(self, path: str, tip: str) -> str:
+        commits = self.repo.line("log", "--format=%H", tip, "--", path).split("\n")
+        return written_at([(commit, self._at(commit, path)) for commit in commits if commit])
+
+    def _at(self, commit: str, path: str) -> Ledger | None:
+        blob = self.repo.tree(commit).blob(path)
+        try:
+            return store.loads(blob.data, path) if blob else None
+        except SyncError:
+            return None
+
+    def _landing(self, written: str, ledger: Ledger) -> Landing:
+        """The tree before the port is that of the mechanical commit's parent, or of the parent of a squashed one."""
+        before = f"{written}^"
+        message = self.repo.line("log", "-1", "--format=%B", before) if self.repo.commit_of(before) else ""
+        if f"Upstream-Commit: {ledger.upstream.commit}" in message and self.repo.commit_of(f"{before}^"):
+            before = f"{before}^"
+        known = self.repo.commit_of(before)
+        path = store.json_path(self.config, ledger.upstream.stem)
+        return Landing(path, ledger, self.repo.tree(written), self.repo.tree(known) if known else None)

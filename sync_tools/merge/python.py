@@ -1,0 +1,40 @@
+"""Three-way merge of Python code by line, with the structure of the code where lines alone do not tell."""
+
+from functools import partial
+
+from sync_tools.merge.diff3 import Region, compare3, join_touching
+from sync_tools.merge.lines import Span
+from sync_tools.merge.markers import Clean, Segment
+from sync_tools.merge.resolve import Sides, resolve
+from sync_tools.merge.symbols import symbol
+from sync_tools.merge.textual import segment
+from sync_tools.merge.touch import may_touch
+
+
+def merge_lines(sides: Sides) -> list[Segment]:
+    """Merges the whole files."""
+    return merge_spans(sides, *((0, len(source.lines)) for source in (sides.base, sides.ours, sides.theirs)))
+
+
+def merge_spans(sides: Sides, base: Span, ours: Span, theirs: Span) -> list[Segment]:
+    """Merges the lines of these spans; conflicts name the definition that they stand in."""
+    b, o, t = sides.base.lines, sides.ours.lines, sides.theirs.lines
+    found = compare3(b[slice(*base)], o[slice(*ours)], t[slice(*theirs)])
+    placed = [region.shifted(base[0], ours[0], theirs[0]) for region in found]
+    regions = join_touching(placed, partial(may_touch, sides.base, sides.ours, sides.theirs))
+    segments: list[Segment] = []
+    for n, region in enumerate(regions):
+        lines = _resolved(sides, regions, n) if region.kind == "conflict" else None
+        if lines is not None:
+            segments.append(Clean(lines))
+        elif region.kind == "conflict":
+            segments.extend(segment(region, b, o, t, symbol(sides, region)))
+        else:
+            segments.extend(segment(region, b, o, t, ""))
+    return segments
+
+
+def _resolved(sides: Sides, regions: list[Region], n: int) -> list[bytes] | None:
+    above = regions[n - 1] if n else None
+    room = above.base[1] - above.base[0] if above and above.kind == "same" else 0
+    return resolve(sides, regions[n], room)

@@ -7,6 +7,7 @@ a module's `__getattr__`), the answer is UNKNOWN and never MISSING.
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -159,10 +160,11 @@ class Code:
         sources = [self.source(path) for path in sorted(self.paths) if not path.endswith((".patch", ".diff"))]
         return Corpus([source for source in sources if source is not None])
 
-    def mentioning(self, word: str, suffixes: frozenset[str] | None = None) -> list[Source]:
-        """The files, sorted by path, whose bytes hold `word`."""
-        found = self.corpus.holding(word.encode())
-        return [source for source in found if suffixes is None or source.suffix in suffixes]
+    def mentioning(self, word: str, suffixes: frozenset[str] | None = None) -> Iterator[Source]:
+        """The files, by path, whose bytes hold `word`; sought as they are asked for."""
+        for source in self.corpus.holding(word.encode()):
+            if suffixes is None or source.suffix in suffixes:
+                yield source
 
     def defines_option(self, flag: str) -> bool:
         """Whether some parser in the tree is given the flag as a literal."""

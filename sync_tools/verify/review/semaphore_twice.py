@@ -28,10 +28,10 @@ def semaphore_twice(source: Source) -> Iterator[Finding]:
 
 
 def _same_path(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below, but for functions that are only defined there."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, FUNCTIONS):
+    """The node and those below, but for functions that are only defined there."""
+    if not isinstance(node, FUNCTIONS):
+        yield node
+        for child in ast.iter_child_nodes(node):
             yield from _same_path(child)
 
 

@@ -127,6 +127,36 @@ def _cases():
     yield case("stream_breaks", script(turn("hello world", drop_after=4)), script(turn("hello", cached=1)))
     yield case("stream_of_text", *STREAMS[:3])
     yield case("stream_or_not", *USUAL[:2], *[dict(s, args=dict(stream=True)) for s in STREAMS])
+    for name in ("image_branch", "computed_keys", "suppressed_reads", "annotated_names"):
+        yield case(name, *USUAL)
+    for name in ("task_group", "base_class", "recursive_turns", "aliased_payload"):
+        yield case(name, *TURNS)
+    yield case("stores_into_answer", *USUAL[:3])
+    yield case("cached_answers", script(turn("hello"), turn("not asked for")))
+    at = dict(args=dict(rm_url="http://teacher:1/generate"), args_vllm=dict(rm_url="http://teacher:1/inference/v1/generate"))
+    yield case("opaque_reward", script(scored, sample=PROMPT, **at), ignore_call=SCORING)
+    judge = dict(args=dict(rm_url="http://judge:9/score"), services=JUDGE)
+    yield case("opaque_other_service", script(turn("x"), **judge), must=('"return_logprob": True',))
+    yield case("no_counterpart_inside", must=("FunctionCallParser",), must_not=("vllm.srt",), text_only=True, unresolved=True)
+    yield case(
+        "attribution_in_prose",
+        script(turn("x")),
+        must=(
+            "Derived from slime, https://github.com/THUDM/slime/blob/main/LICENSE",
+            "ported from sglang (sgl-project/sglang#1234)",
+            "adapted from THUDM/slime, see sgl-project/sglang#6 and lmsysorg/sglang",
+            "https://docs.sglang.ai/router",
+            "THUDM/slime#1920",
+            '"vime.rollout.vllm_rollout.generate_rollout"',
+        ),
+        must_not=("from slime", "vime authors"),
+    )
+    yield case(
+        "module_paths_in_strings",
+        must=('load_function("vime.utils.misc.group_by")', 'import_module("vime.utils.misc")', '"VIME_CASE_FLAG"'),
+        must_not=("slime", "SLIME"),
+        text_only=True,
+    )
 
 
 CASES = {entry["file"].removesuffix(".py"): entry for entry in _cases()}

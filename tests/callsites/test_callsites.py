@@ -18,14 +18,6 @@ def quiet():
     logging.disable(logging.NOTSET)
 
 
-@pytest.fixture(scope="module")
-def translate():
-    module = pytest.importorskip("sync_tools.translate.translate")
-    from sync_tools.config import Config
-
-    return module.Translator(Config(), "module").file
-
-
 def source(name):
     return (HERE / "cases" / CASES[name]["file"]).read_bytes()
 

@@ -29,6 +29,7 @@ STREAMS = (
     *USUAL,
     script(turn("a€b€c", finish="length", version="3", cached=1)),
 )
+ASCII_STREAMS = (*USUAL[:3], script(turn("a longer one", finish="length", version="3", cached=1)))
 NO_LOGPROBS = script(turn("xyz", no_logprobs=True))
 PROMPT = dict(prompt="ab", tokens=[97, 98, 99, 100, 101], response="cde", response_length=3)
 
@@ -50,9 +51,7 @@ def _cases():
         "url_joined url_added url_by_model_name several_samples lambda_sender turn_records yielded_answers "
         "module_state text_in_strings merged_answer copied_answer other_import_forms again_while_aborted"
     )
-    streams = (
-        "stream_generator stream_decoder stream_filtered stream_differences stream_until_finished stream_accumulator"
-    )
+    streams = "stream_generator stream_decoder stream_filtered stream_until_finished stream_accumulator"
     for name in usual.split():
         yield case(name, must_not=ALL)
     for name in ("helper_builds_payload", "output_ids"):
@@ -124,8 +123,10 @@ def _cases():
         script(turn("streamed answer"), abort_at_line=2),
         script(turn("again"), sample=resumed),
     )
+    # In mid-stream the SGLang double shows half a character as U+FFFD, which the real engine and vLLM hold back.
+    yield case("stream_differences", *ASCII_STREAMS)
     yield case("stream_breaks", script(turn("hello world", drop_after=4)), script(turn("hello", cached=1)))
-    yield case("stream_of_text", *STREAMS[:3])
+    yield case("stream_of_text", *ASCII_STREAMS)
     yield case("stream_or_not", *USUAL[:2], *[dict(s, args=dict(stream=True)) for s in STREAMS])
     for name in ("image_branch", "computed_keys", "suppressed_reads", "annotated_names"):
         yield case(name, *USUAL)
@@ -149,7 +150,7 @@ def _cases():
             "THUDM/slime#1920",
             '"vime.rollout.vllm_rollout.generate_rollout"',
         ),
-        must_not=("from slime", "vime authors"),
+        must_not=("from slime.utils", "vime authors"),
     )
     yield case(
         "module_paths_in_strings",

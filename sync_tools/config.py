@@ -55,7 +55,7 @@ class PathPolicy(Section):
     @model_validator(mode="after")
     def _into_has_a_target(self) -> "PathPolicy":
         if (self.action == "into") != (self.into is not None):
-            raise ValueError("`into` goes with action = \"into\", and only with it")
+            raise ValueError('`into` goes with action = "into", and only with it')
         return self
 
 
@@ -162,7 +162,9 @@ def parse(content: str, where: str) -> Config:
         first = e.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         what = first["msg"].removeprefix("Value error, ")
-        raise SyncError(f"{key}: {what}", f"{where}:{_line_of(content, first['loc'])}", "see docs/configuration.md") from e
+        raise SyncError(
+            f"{key}: {what}", f"{where}:{_line_of(content, first['loc'])}", "see docs/configuration.md"
+        ) from e
 
 
 def load(path: Path) -> Config:

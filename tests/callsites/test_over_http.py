@@ -95,7 +95,9 @@ def test_streams(name, finish, faults, translate):
 
 def test_a_stream_goes_on_from_a_partial_sample(translate):
     partial = {"tokens": [97, 98, 99], "response": "c", "response_length": 1, "rollout_log_probs": [-0.1]}
-    upstream, _, downstream, _ = both("stream_appends", translate, [turn("again")], status=Sample.Status.ABORTED, **partial)
+    upstream, _, downstream, _ = both(
+        "stream_appends", translate, [turn("again")], status=Sample.Status.ABORTED, **partial
+    )
     assert told(upstream) == told(downstream)
     assert (upstream.response, upstream.response_length) == ("cagain", 6)
 
@@ -112,7 +114,9 @@ def test_an_abort_in_mid_stream_keeps_what_there_is_and_lets_go_of_the_engine(tr
 
 
 def test_a_broken_connection_keeps_what_there_is(translate):
-    upstream, _, downstream, _ = both("stream_breaks", translate, [turn("hello world")], {"drop_after": 2, "pace": 0.01})
+    upstream, _, downstream, _ = both(
+        "stream_breaks", translate, [turn("hello world")], {"drop_after": 2, "pace": 0.01}
+    )
     assert told(upstream) == told(downstream)
     assert (upstream.response, upstream.status) == ("hell", Sample.Status.ABORTED)
 
@@ -124,7 +128,9 @@ def test_an_error_inside_a_stream_is_an_error(translate):
         run(ported, VllmServer, [turn("hello world")], {"error_after": 2}, Sample(prompt="ab"))
 
 
-@pytest.mark.parametrize("name", ["helper_parses_answer", "own_session", "own_session_text", "several_samples", "text_prompts"])
+@pytest.mark.parametrize(
+    "name", ["helper_parses_answer", "own_session", "own_session_text", "several_samples", "text_prompts"]
+)
 def test_answers(name, translate):
     upstream, before, downstream, after = both(name, translate, [turn("héllo"), turn("there", "length")])
     assert told(upstream) == told(downstream)

@@ -158,6 +158,20 @@ def _cases():
         must_not=("slime", "SLIME"),
         text_only=True,
     )
+    for name in ("flow_try_finally", "flow_optional_answer", "flow_payload_inspected", "flow_payload_kept", "names_taken", "odd_layout"):
+        yield case(name, *USUAL)
+    for name in ("flow_until_break", "flow_nested_loops", "flow_filtered_payload", "flow_starred_call", "flow_two_streams"):
+        yield case(name, *TURNS)
+    yield case("flow_stream_then_post", script(turn("hello", drop_after=2), turn("llo", cached=1)), script(turn("whole")))
+    for name in ("payload_handlers", "payload_through_queue", "payload_walrus", "urls_of_workers", "urls_kept"):
+        yield case(name, *TURNS)
+    for name in ("payload_row", "payload_attributes", "options_by_name"):
+        yield case(name, *USUAL[:2])
+    yield case("urls_in_tables", script(*[turn(str(n)) for n in range(7)], sample=dict(index=0)))
+    for name in ("stream_last_line", "stream_throttled", "stream_kept_chunks", "stream_by_hand"):
+        yield case(name, *ASCII_STREAMS)
+    for name in ("control_by_name", "control_forms"):
+        yield case(name, script(turn("x")))
 
 
 CASES = {entry["file"].removesuffix(".py"): entry for entry in _cases()}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sync_tools.verify.code import Module
 from sync_tools.verify.model import Context, Finding
-from sync_tools.verify.removed import Removed, RemovedFile, RemovedName, mentions, removed
+from sync_tools.verify.removed import Removed, RemovedFile, RemovedName
 from sync_tools.verify.source import MARKDOWN, PYTHON, Source
 
 FIX = "name what replaced it, or keep it"
@@ -22,7 +22,7 @@ SPECIFIC = re.compile(r"(?=.{6,})(?:[A-Za-z]\w*_\w+|_\w+|[A-Z]\w*[a-z]\w*[A-Z]\w
 
 
 def dangling(context: Context) -> Iterator[Finding]:
-    found = [f for gone in removed(context) for f in _named(context, gone)]
+    found = [f for gone in context.removed for f in _named(context, gone)]
     yield from dict.fromkeys(found)
     for source in context.files():
         yield from _undefined(source)
@@ -58,7 +58,7 @@ def _named(context: Context, gone: Removed) -> Iterator[Finding]:
 
 
 def _search(context: Context, word: str, pattern: re.Pattern[str], rule: str, said: str) -> Iterator[Finding]:
-    for source, line in mentions(context, word, pattern):
+    for source, line in context.mentions(word, pattern):
         imported = source.path in context.touched and _is_import(source, line)
         if source.suffix not in MARKDOWN and not imported and not _is_comment(source, line):
             yield Finding(source.path, line, rule, said, FIX)
@@ -106,7 +106,8 @@ def _last_uses(context: Context, name: str, said: str) -> Iterator[Finding]:
     pattern = re.compile(rf"(?<![\w.-]){word}(?![\w-])|(?<=[\w)\]]\.){word}(?!\w)")
     for finding in _search(context, name, pattern, "dangling.name", said):
         source = context.code.source(finding.path)
-        if source.suffix not in PYTHON or _is_used(source, finding.line, name):
+        # A constant's name in a string or a script is most often an environment variable's.
+        if _is_used(source, finding.line, name) if source.suffix in PYTHON else not name.isupper():
             yield finding
 
 
@@ -114,7 +115,7 @@ def _is_used(source: Source, line: int, name: str) -> bool:
     used = [n for n in source.nodes(ast.Name) if n.id == name] + [
         n for n in source.nodes(ast.Attribute) if n.attr == name
     ]
-    whole = [n for n in source.nodes(ast.Constant) if n.value == name]
+    whole = [n for n in source.nodes(ast.Constant) if n.value == name and not name.isupper()]
     return any(n.lineno <= line <= (n.end_lineno or n.lineno) for n in used + whole)
 
 

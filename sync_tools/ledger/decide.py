@@ -1,6 +1,7 @@
 """What people decide about entries, and how that survives another port of the same change."""
 
 import re
+from collections.abc import Collection
 from datetime import date
 
 from sync_tools.errors import SyncError
@@ -59,13 +60,13 @@ def offered(ledger: Ledger) -> tuple[Decision, ...]:
     return tuple(d for d in ledger.decisions if not d.applied)
 
 
-def settle_conflicts(continued: Ledger, paused: Ledger, who: str) -> Ledger:
-    """After a paused port was continued: what still differs where there was a conflict is that person's resolution."""
-    clashes = {(e.upstream.name, e.upstream.symbol) for e in paused.entries if e.op == "conflict"}
-    for e in continued.entries:
-        if e.op == "diverged" and e.state == "open" and (e.upstream.name, e.upstream.symbol) in clashes:
-            continued = resolve(continued, e.id, "diverged", BY_HAND, who)
-    return continued
+def settle(ledger: Ledger, paths: Collection[str], who: str) -> Ledger:
+    """After a paused port was continued: what differs in the files of the fork whose conflicts `who` resolved is that
+    resolution."""
+    for e in ledger.entries:
+        if e.op == "diverged" and e.state == "open" and e.downstream.path in paths:
+            ledger = resolve(ledger, e.id, "diverged", BY_HAND, who)
+    return ledger
 
 
 def revert(ledger: Ledger, by: str) -> Ledger:

@@ -40,15 +40,25 @@ class Desk:
         if self.repo.commit_of(f"refs/heads/{branch}"):
             tree = self.repo.tree(f"refs/heads/{branch}")
             return store.read(tree, self.config, number), tree
-        raise SyncError("there is no ledger of this change", f"{store.json_path(self.config, stem)}, branch {branch}", f"vime-sync port {number}")
+        raise SyncError(
+            "there is no ledger of this change",
+            f"{store.json_path(self.config, stem)}, branch {branch}",
+            f"vime-sync port {number}",
+        )
 
     def write(self, ledger: Ledger) -> list[str]:
         """Put a ledger, its Markdown and the index into the checkout; the paths written."""
         if self.repo.work_tree is None:
-            raise SyncError("a bare repository has no files to write", str(self.repo.git_dir), "use a clone with a work tree")
+            raise SyncError(
+                "a bare repository has no files to write", str(self.repo.git_dir), "use a clone with a work tree"
+            )
         here, stem = WorkTree(self.repo), ledger.upstream.stem
         if here.blob(store.json_path(self.config, stem)) is None:
-            raise SyncError("the ledger is not in the checkout", store.json_path(self.config, stem), "switch to the branch of its port first")
+            raise SyncError(
+                "the ledger is not in the checkout",
+                store.json_path(self.config, stem),
+                "switch to the branch of its port first",
+            )
         others = [x for x in store.read_all(here, self.config) if x.upstream.stem != stem]
         texts: Mapping[str, str] = {
             store.json_path(self.config, stem): store.dumps(ledger),
@@ -64,9 +74,9 @@ class Desk:
         tip = self._tip(number)
         tree = self.repo.tree(tip)
         ledgers = (store.read(tree, self.config, number),) if number else store.read_all(tree, self.config)
-        found = [(self._written(store.json_path(self.config, x.upstream.stem), tip), x) for x in ledgers]
+        found = [self._landing(x, tip) for x in ledgers]
         order = {c: i for i, c in enumerate(self.repo.line("rev-list", "--reverse", "--topo-order", tip).split("\n"))}
-        return [self._landing(commit, ledger) for commit, ledger in sorted(found, key=lambda pair: order.get(pair[0], 0))]
+        return [landing for commit, landing in sorted(found, key=lambda pair: order.get(pair[0], 0))]
 
     def head(self, number: str | None) -> Tree:
         return self.repo.tree(self._tip(number))
@@ -79,12 +89,18 @@ class Desk:
         branch = f"refs/heads/sync/{self.config.upstream.name}-{'pr-' if len(name) < 12 else ''}{name}"
         commit = self.repo.commit_of(branch)
         if commit is None:
-            raise SyncError("there is no ledger of this change", store.json_path(self.config, stem), f"vime-sync port {number}")
+            raise SyncError(
+                "there is no ledger of this change", store.json_path(self.config, stem), f"vime-sync port {number}"
+            )
         return commit
 
-    def _written(self, path: str, tip: str) -> str:
-        commits = self.repo.line("log", "--format=%H", tip, "--", path).split("\n")
-        return written_at([(commit, self._at(commit, path)) for commit in commits if commit])
+    def _landing(self, ledger: Ledger, tip: str) -> tuple[str, Landing]:
+        """The commit whose tree the ledger speaks of, and the ledger with the fork around its port."""
+        path = store.json_path(self.config, ledger.upstream.stem)
+        commits = [c for c in self.repo.line("log", "--format=%H", tip, "--", path).split("\n") if c]
+        written = written_at([(commit, self._at(commit, path)) for commit in commits])
+        before = self._before(commits, ledger.upstream.commit)
+        return written, Landing(path, ledger, self.repo.tree(written), self.repo.tree(before) if before else None)
 
     def _at(self, commit: str, path: str) -> Ledger | None:
         blob = self.repo.tree(commit).blob(path)
@@ -93,12 +109,14 @@ class Desk:
         except SyncError:
             return None
 
-    def _landing(self, written: str, ledger: Ledger) -> Landing:
-        """The tree before the port is that of the mechanical commit's parent, or of the parent of a squashed one."""
-        before = f"{written}^"
-        message = self.repo.line("log", "-1", "--format=%B", before) if self.repo.commit_of(before) else ""
-        if f"Upstream-Commit: {ledger.upstream.commit}" in message and self.repo.commit_of(f"{before}^"):
-            before = f"{before}^"
-        known = self.repo.commit_of(before)
-        path = store.json_path(self.config, ledger.upstream.stem)
-        return Landing(path, ledger, self.repo.tree(written), self.repo.tree(known) if known else None)
+    def _before(self, commits: list[str], upstream: str) -> str | None:
+        """The fork before the port: the parent of the first of the port's commits, which name the upstream one. Whoever
+        wrote the ledger file later made no port; where none names it, the first who wrote it did (a squashed port)."""
+        adapted = next((c for c in commits if self._names(c, upstream)), commits[-1])
+        first = (
+            f"{adapted}^" if self.repo.commit_of(f"{adapted}^") and self._names(f"{adapted}^", upstream) else adapted
+        )
+        return self.repo.commit_of(f"{first}^")
+
+    def _names(self, commit: str, upstream: str) -> bool:
+        return f"Upstream-Commit: {upstream}" in self.repo.line("log", "-1", "--format=%B", commit)

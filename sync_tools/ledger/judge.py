@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from sync_tools.config import Config, Overlay
 from sync_tools.ledger.model import Op, State
-from sync_tools.ledger.paths import matches
 from sync_tools.ledger.rules import applied, is_seam
 from sync_tools.ledger.units import Marks, Unit
 from sync_tools.ledger.view import FileView, Translated
 from sync_tools.merge.result import Conflict
+from sync_tools.policy import matches
 from sync_tools.translate.result import Site
 
 UNEXPLAINED = "the fork's lines are not the translation, and no overlay says why"

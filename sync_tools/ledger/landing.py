@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sync_tools.config import Config, PathPolicy
 from sync_tools.ledger.account import storable
 from sync_tools.ledger.model import Entry, Ledger
-from sync_tools.ledger.paths import matches
+from sync_tools.policy import policy_for
 from sync_tools.port.outcome import Disposition, FileOutcome
 from sync_tools.translate.result import Translation
 from sync_tools.tree import Blob, Tree
@@ -34,9 +34,6 @@ class Rules:
     place: Callable[[str], str]
     generated: Callable[[str], bool]
 
-    def policy(self, path: str) -> PathPolicy | None:
-        return next((p for p in self.config.policies if matches(p.match, path)), None)
-
 
 def outcomes(landing: Landing, changes: ChangeSet, rules: Rules) -> tuple[FileOutcome, ...]:
     """What became of each file, told from the trees and not from what the ledger says about operations."""
@@ -47,7 +44,7 @@ def outcomes(landing: Landing, changes: ChangeSet, rules: Rules) -> tuple[FileOu
 
 
 def _outcome(change: FileChange, told: Sequence[Entry], landing: Landing, rules: Rules) -> FileOutcome:
-    policy = rules.policy(change.path)
+    policy = policy_for(rules.config, change.path)
     placed = policy.into if policy and policy.into else rules.place(change.path)
     path = told[0].downstream.path if told else placed
     old_path = rules.place(change.before.path) if change.kind == "renamed" and change.before else None

@@ -10,7 +10,7 @@ from rich.text import Text
 from sync_tools.ledger.escape import plain, printable, references
 from sync_tools.ledger.lines import split
 from sync_tools.ledger.model import Entry, Ledger, Op, Span, by_path
-from sync_tools.ledger.paths import matches
+from sync_tools.policy import matches
 
 Reader = Callable[[str], bytes | None]
 """The bytes of a file by its path, None where there is none."""

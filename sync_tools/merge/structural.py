@@ -8,11 +8,14 @@ from sync_tools.merge.definitions import merge_definitions
 from sync_tools.merge.diff import Hunk, hunks
 from sync_tools.merge.lines import split
 from sync_tools.merge.markers import Clash, Segment, disputed, ours_only
-from sync_tools.merge.python import merge_lines
+from sync_tools.merge.python import merge_apart, merge_lines
 from sync_tools.merge.resolve import Sides
 from sync_tools.merge.result import Conflict
 from sync_tools.merge.source import Parser, Source
 from sync_tools.merge.symbols import MODULE, touched
+
+APART = (0, 3, 10)
+"""Unchanged lines that must part changes of both sides, tried in turn, where nothing finer gives a sound merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,9 @@ class PythonMerge:
         by_line = merge_lines(self.sides)
         if not disputed(by_line) and self._sound(by_line) and self._imports_agree(by_line):
             return by_line
-        by_definition = merge_definitions(self.sides)
-        choices = [parts for parts in (by_definition, by_line) if parts is not None and self._sound(parts)]
-        return min(choices, key=disputed, default=[self._everything()])
+        choices = [merge_definitions(self.sides), by_line, *(merge_apart(self.sides, gap) for gap in APART)]
+        sound = [parts for parts in choices if parts is not None and self._sound(parts)]
+        return min(sound, key=disputed, default=[self._everything()])
 
     def mechanical(self, final: list[Segment]) -> bytes:
         """Ours with those changes of theirs that touch nothing which ours changed; ours where they don't stand alone."""
@@ -56,7 +59,15 @@ class PythonMerge:
         merged, sides = self._merged(parts), self.sides
         if merged is None or disputed(parts):
             return bool(disputed(parts)) and (merged is None or self._holds_together(parts))
-        return _agrees(merged.defined, sides.base.defined, sides.ours.defined, sides.theirs.defined)
+        return _agrees(merged.defined, sides.base.defined, sides.ours.defined, sides.theirs.defined) and self._keeps(
+            merged
+        )
+
+    def _keeps(self, merged: Source) -> bool:
+        """Whether what all three hold once is held once."""
+        sources = (self.sides.base, self.sides.ours, self.sides.theirs, merged)
+        once = [{line for line, n in Counter(source.lines).items() if n == 1 and line.strip()} for source in sources]
+        return once[0] & once[1] & once[2] <= once[3]
 
     def _imports_agree(self, parts: list[Segment]) -> bool:
         merged, sides = self._merged(parts), self.sides

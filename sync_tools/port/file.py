@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sync_tools.config import Config, PathPolicy
 from sync_tools.merge.file import merge_file
+from sync_tools.merge.lines import split
 from sync_tools.merge.result import Conflict, Merged
 from sync_tools.paths import safe_in
 from sync_tools.policy import policy_for
@@ -104,8 +105,8 @@ def _deleted(outcome: FileOutcome) -> FileOutcome:
         return replace(outcome, disposition="present", reason="the fork does not have it either")
     if not outcome.edited:
         return outcome
-    lines = outcome.ours.data.count(b"\n")
-    conflict = Conflict(outcome.path, (0, (outcome.before.data if outcome.before else b"").count(b"\n")), (0, lines), (0, 0))
+    base = split(outcome.before.data if outcome.before else b"")
+    conflict = Conflict(outcome.path, (0, len(base)), (0, len(split(outcome.ours.data))), (0, 0))
     kept = Merged(outcome.ours.data, outcome.ours.data, (conflict,))
     return replace(outcome, merged=kept, mechanical=outcome.ours, final=outcome.ours, reason="upstream deletes what the fork edited")
 

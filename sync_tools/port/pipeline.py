@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sync_tools.config import Config
 from sync_tools.ledger.account import ledger as make_ledger
+from sync_tools.ledger.decide import settle
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.view import FileView
 from sync_tools.port.ci import Workflows, check_workflows, port_workflows, workflow_files
@@ -112,6 +113,8 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     if not workflows.conflicts:
         checks["ci"] = check_workflows(tree, Overlay(tree, final), final, config)
     ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
+    if job.resolutions:
+        ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
     return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)
 
 

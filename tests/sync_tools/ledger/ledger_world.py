@@ -12,6 +12,7 @@ from sync_tools.ledger.account import ledger
 from sync_tools.ledger.landing import Landing, Rules
 from sync_tools.ledger.lines import split
 from sync_tools.merge.result import Conflict, Merged
+from sync_tools.policy import policy_for
 from sync_tools.port.outcome import FileOutcome
 from sync_tools.translate.result import Application, Site, Translation
 from sync_tools.tree import Blob, MemoryTree, Overlay
@@ -95,7 +96,7 @@ def port(
 
 
 def outcome(change: FileChange, fork, rules: Rules) -> FileOutcome:
-    policy, path = rules.policy(change.path), place(change.path)
+    policy, path = policy_for(rules.config, change.path), place(change.path)
     ours = fork.blob(path)
     if policy and policy.action == "skip":
         return FileOutcome(change, path, "dropped", policy.reason, ours=ours, final=ours)

@@ -76,15 +76,16 @@ def _is_comment(source: Source, line: int) -> bool:
 
 def _of_sibling(context: Context, path: str) -> Iterator[Finding]:
     """A script's neighbours name it by its bare name, in an import or as `stem.function`."""
-    folder, _, stem = path.removesuffix(".py").rpartition("/")
-    pattern = re.compile(
-        rf"(?<![\w./-]){re.escape(stem)}\.(?!py\b)[A-Za-z_]|\b(?:from|import)\s+{re.escape(stem)}(?!\w)"
-    )
-    near = [s for s in context.code.mentioning(stem) if s.path.rpartition("/")[0] == folder]
-    for source in near:
-        for m in pattern.finditer(source.text) if source.suffix not in MARKDOWN else ():
+    folder, _, name = path.removesuffix(".py").rpartition("/")
+    stem = re.escape(name)
+    imported, used = rf"^[ \t]*(?:from|import)\s+{stem}(?!\w)", rf"(?<![\w./-]){stem}\.(?!py\b)[A-Za-z_]"
+    pattern = re.compile(f"{imported}|{used}", re.MULTILINE)
+    for source in context.code.mentioning(name):
+        if source.path.rpartition("/")[0] != folder or source.suffix in MARKDOWN:
+            continue
+        for m in pattern.finditer(source.text):
             line = source.line_at(m.start())
-            yield Finding(source.path, line, "dangling.module", f"the module `{stem}` was removed", FIX)
+            yield Finding(source.path, line, "dangling.module", f"the module `{name}` was removed", FIX)
 
 
 def _importers(context: Context, gone: RemovedName, said: str) -> Iterator[Finding]:

@@ -114,6 +114,7 @@ def test_neighbours_of_a_removed_script_are_found_by_its_bare_name(found):
     assert named_by(found, "examples/x/use.py", text, "examples/x/side.py") == [("examples/x/use.py", 2)]
     assert named_by(found, "examples/x/go.sh", "a --path side.f\n", "examples/x/side.py") == [("examples/x/go.sh", 1)]
     assert named_by(found, "examples/y/use.py", text, "examples/x/side.py") == []
+    assert named_by(found, "examples/x/use.py", "from vime import side as s\n", "examples/x/side.py") == []
 
 
 @pytest.mark.parametrize(

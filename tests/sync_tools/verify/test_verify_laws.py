@@ -2,6 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sync_tools.config import Config
 from sync_tools.tree import Blob, MemoryTree
 from sync_tools.verify import Context, verify

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from posixpath import splitext
 
-from sync_tools.verify.scopes import SCOPES, Bindings, bindings
+from sync_tools.verify.scopes import SCOPES, Bindings, bindings, children
 
 PYTHON, MARKDOWN, SHELL = frozenset({".py", ".pyi"}), frozenset({".md", ".rst"}), frozenset({".sh", ".bash"})
 
@@ -67,10 +67,10 @@ class Source:
         while stack:
             node = stack.pop()
             kinds.setdefault(type(node), []).append(node)
-            children = _children(node)
-            for child in children:
+            below = children(node)
+            for child in below:
                 parents[child] = node
-            stack += reversed(children)
+            stack += reversed(below)
         return kinds, parents
 
     def nodes(self, *kinds: type) -> list:
@@ -97,17 +97,6 @@ class Source:
         if scope not in self._bindings:
             self._bindings[scope] = bindings(scope)
         return self._bindings[scope]
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    """`ast.iter_child_nodes` but for the contexts (Load, Store), in a third of the time."""
-    found: list[ast.AST] = []
-    for value in vars(node).values():
-        if type(value) is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
-            found.append(value)
-    return found
 
 
 class Sources:

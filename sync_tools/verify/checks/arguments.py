@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sync_tools.verify import engine
 from sync_tools.verify.model import Context, Finding
-from sync_tools.verify.removed import RemovedOption, mentions, removed
+from sync_tools.verify.removed import RemovedOption
 from sync_tools.verify.source import PYTHON, Source
 
 HOLDERS = frozenset({"args", "_args", "self.args"})
@@ -39,11 +39,11 @@ def _undefined(context: Context) -> Iterator[Finding]:
 
 def _removed(context: Context) -> Iterator[Finding]:
     """Options that the port took from a parser and that something still gives."""
-    for gone in removed(context):
+    for gone in context.removed:
         if isinstance(gone, RemovedOption):
             pattern = re.compile(rf"(?<![\w-]){re.escape(gone.flag)}(?![\w-])")
             message = f"no parser in this tree defines `{gone.flag}` any more"
-            for source, line in mentions(context, gone.flag, pattern):
+            for source, line in context.mentions(gone.flag, pattern):
                 yield Finding(source.path, line, "arguments.removed", message, "leave it out, or keep the option")
 
 

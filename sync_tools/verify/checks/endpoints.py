@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from sync_tools.verify import engine
 from sync_tools.verify.model import Context, Finding
-from sync_tools.verify.source import MARKDOWN, PYTHON, SHELL, Source
+from sync_tools.verify.source import MARKDOWN, SHELL, Source
 
 SERVED_BY = frozenset({"add_post", "add_get", "add_route", "add_api_route", "api_route", "route", "get", "post"})
 TEXTS = SHELL | MARKDOWN | {".yml", ".yaml", ".j2"}
@@ -74,6 +74,7 @@ def _serves(source: Source, call: ast.AST | None) -> bool:
 def _is_served(context: Context, path: str, route: str) -> bool:
     """Whether a file of the same folder registers the route."""
     folder = path.rpartition("/")[0]
-    near = (s for s in context.code.mentioning(route, PYTHON) if s.path.rpartition("/")[0] == folder)
+    paths = (p for p in context.code.paths if p.endswith(".py") and p.rpartition("/")[0] == folder)
+    near = (s for s in map(context.code.source, paths) if s and route in s.text)
     calls = (call for source in near for call in source.nodes(ast.Call) if _serves(source, call))
     return any(isinstance(arg, ast.Constant) and arg.value == route for call in calls for arg in call.args)

@@ -79,7 +79,7 @@ def _was_sibling(context: Context, path: str, dotted: str) -> bool:
         return False
     folder = path.rpartition("/")[0]
     stem = f"{folder}/{dotted.replace('.', '/')}".removeprefix("/")
-    known = context.code_before.paths | context.upstream_paths
+    known = context.code_before.paths | (context.upstream_tree.paths() if context.upstream_tree else frozenset())
     return f"{stem}.py" in known or f"{stem}/__init__.py" in known
 
 

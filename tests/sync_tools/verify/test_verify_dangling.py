@@ -83,6 +83,26 @@ def test_what_names_another_of_that_name_passes(found, text):
     assert named_by(found, "vime/use.py", text, KEEP, SHORTER) == []
 
 
+def test_what_upstream_leaves_dangling_itself_is_inherited(check):
+    script = {"run.sh": "a vime.rollout.keep.drop_it\n", "ours.sh": "b vime.rollout.keep.drop_it\n"}
+    after = {**BEFORE, **script, KEEP: SHORTER}
+    theirs = {**after, "ours.sh": "b\n"}
+    result = check("dangling", after, {**BEFORE, **script}, upstream_tree=theirs)
+    assert [(f.path, f.origin) for f in result.findings] == [("ours.sh", "introduced"), ("run.sh", "inherited")]
+
+
+@pytest.mark.parametrize("path", ["run.sh", "vime/use.py"])
+def test_an_environment_variable_is_not_the_constant_of_its_name(found, path):
+    text = {"run.sh": "export MAX_TRIES=3\n", "vime/use.py": "os.environ['MAX_TRIES']\n"}[path]
+    before = {**BEFORE, path: "import os\n" + text, "vime/old.py": "MAX_TRIES = 3\n"}
+    assert found("dangling", {**before, "vime/old.py": ""}, before) == []
+
+
+def test_a_name_imported_from_elsewhere_is_another(found):
+    before = {**BEFORE, "vime/use.py": "from megatron import drop_it\n\ndrop_it()\n"}
+    assert found("dangling", {**before, KEEP: SHORTER}, before) == []
+
+
 def test_a_moved_definition_is_named_by_its_old_path(found):
     before = {**BEFORE, "run.sh": "a vime.rollout.keep.drop_it\n", "vime/use.py": "y.drop_it()\n"}
     after = {**before, KEEP: SHORTER, "vime/rollout/other.py": "def drop_it(): ...\n"}
@@ -94,6 +114,7 @@ def test_neighbours_of_a_removed_script_are_found_by_its_bare_name(found):
     assert named_by(found, "examples/x/use.py", text, "examples/x/side.py") == [("examples/x/use.py", 2)]
     assert named_by(found, "examples/x/go.sh", "a --path side.f\n", "examples/x/side.py") == [("examples/x/go.sh", 1)]
     assert named_by(found, "examples/y/use.py", text, "examples/x/side.py") == []
+    assert named_by(found, "examples/x/use.py", "from vime import side as s\n", "examples/x/side.py") == []
 
 
 @pytest.mark.parametrize(

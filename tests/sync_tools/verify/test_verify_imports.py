@@ -113,8 +113,8 @@ def test_siblings_by_bare_name_are_looked_into(found):
 def test_a_sibling_that_upstream_has_and_the_fork_lacks_is_found(found):
     alone = {"examples/x/run.py": "from helper import f\nimport numpy\n"}
     assert found("imports", alone) == []
-    theirs = frozenset({"examples/x/helper.py"})
-    assert found("imports", alone, upstream_paths=theirs) == [("examples/x/run.py", 1, "imports.no-sibling")]
+    theirs = {**alone, "examples/x/helper.py": "def f(): ...\n"}
+    assert found("imports", alone, upstream_tree=theirs) == [("examples/x/run.py", 1, "imports.no-sibling")]
 
 
 def test_a_sibling_that_the_port_removed_is_found(found):
@@ -142,3 +142,14 @@ def test_an_image_of_upstreams_does_not_excuse_a_missing_module(check):
     code = "from vime.gone import x\n"
     result = check("imports", {**CORE, "vime/x.py": code}, CORE, upstream={"vime/x.py": code})
     assert [f.origin for f in result.findings] == ["introduced"]
+
+
+def test_a_module_that_upstream_itself_lacks_is_inherited(check):
+    after = {
+        "vime/__init__.py": "",
+        "vime/x.py": "from vime.gone import x\n",
+        "vime/y.py": "from vime.there import y\n",
+    }
+    theirs = {**after, "vime/there.py": "y = 1\n"}
+    result = check("imports", after, upstream_tree=theirs)
+    assert [(f.path, f.origin) for f in result.findings] == [("vime/x.py", "inherited"), ("vime/y.py", "introduced")]

@@ -48,10 +48,13 @@ def test_the_translated_case_runs_on_vllm(name, translate):
     out = translation.data.decode()
     if CASES[name].get("unresolved"):
         assert translation.unresolved
+    if CASES[name].get("may_list") and translation.unresolved:
+        return
     problems = [f"left: {word}" for word in CASES[name]["must_not"] if word in out]
     problems += [f"missing: {word}" for word in CASES[name].get("must", ()) if word not in out]
     for number, scenario in enumerate(scenarios(name)):
         upstream = harness.run(source(name), "slime", "sglang", scenario)
         ported = harness.run(out, "vime", "vllm", scenario, ROOT)
         problems += [f"scenario {number}: {problem}" for problem in harness.compare(upstream, ported, scenario)]
-    assert not problems, "\n".join([*problems, out])
+    assert not problems, "\n".join([*problems, *map(str, translation.unresolved), out])
+    assert translate(f"examples/{name}.py", translation.data).data == translation.data

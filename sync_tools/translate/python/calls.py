@@ -75,6 +75,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._functions: dict[int, tuple[FunctionNode, Scope]] = {}
+        self._generators: dict[int, bool] = {}
         self._classes: dict[int, tuple[ast.ClassDef, Scope, tuple[Value, ...]]] = {}
         self._seen: dict[tuple[object, ...], Value] = {}
         self._running: set[int] = set()
@@ -141,6 +142,8 @@ class Calls:
         number = an.source.number(node)
         scope = an.scope(node, frame.scope)
         self._functions[number] = (node, scope)
+        if number not in self._generators:
+            self._generators[number] = _gives_elements(node)
         for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
             an.evaluate(default, frame)
         return value(Func(number))
@@ -222,9 +225,7 @@ class Calls:
             an.block(node.body, inner)
         self._running.discard(func)
         given = inner.returned
-        if is_generator(node):
-            given = sequence(inner.yielded)
-        elif any(_is_context_manager(d) for d in getattr(node, "decorator_list", ())):
+        if self._generators[func]:
             given = sequence(inner.yielded)
         self._seen[key] = given
         if call is None:
@@ -304,6 +305,11 @@ class Calls:
 
 def _is_static(node: FunctionNode) -> bool:
     return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in getattr(node, "decorator_list", ()))
+
+
+def _gives_elements(node: FunctionNode) -> bool:
+    """Whether a call gives what the function yields, one by one or to a `with`."""
+    return is_generator(node) or any(_is_context_manager(d) for d in getattr(node, "decorator_list", ()))
 
 
 def _is_context_manager(decorator: ast.expr) -> bool:

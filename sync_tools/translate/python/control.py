@@ -22,7 +22,8 @@ def translate(draft: Draft, an: "Analysis") -> dict[tuple[Piece, ...], str]:
     for control in an.sinks.controls.values():
         if control.endpoint.new is None:
             continue
-        query = _body(draft, control)
+        written = [draft.source.nodes[site] for site in sorted(control.bodies)]
+        query = _body(draft, control, [node for node in written if isinstance(node, ast.Dict)])
         if query:
             for endpoint, pieces, _ in an.sinks.routes:
                 if endpoint is control.endpoint:
@@ -32,40 +33,59 @@ def translate(draft: Draft, an: "Analysis") -> dict[tuple[Piece, ...], str]:
     return queries
 
 
-def _body(draft: Draft, control: Control) -> str:
-    kind, body = control.endpoint.body, control.body
-    entries = _entries(body)
-    if kind in (None, "none") or body is None or entries == {}:
+def _body(draft: Draft, control: Control, bodies: list[ast.expr]) -> str:
+    """Rewrites what is sent; the query that takes its place."""
+    kind = control.endpoint.body
+    entries = [_entries(body) for body in bodies]
+    if kind in (None, "none") or (all(e == {} for e in entries) and not control.unseen):
         return ""
+    if control.unseen or any(e is None for e in entries) or len(bodies) != len(control.bodies):
+        return _unseen_body(draft, control)
     if kind == "abort":
-        _abort(draft, body, entries)
+        for body, entry in zip(bodies, entries, strict=True):
+            _abort(draft, body, entry)
         return ""
-    query = None
-    if kind == "pause" and entries is not None and entries.keys() == {"mode"}:
-        query = _PAUSES.get(getattr(entries["mode"], "value", None))
-    if kind == "wake" and entries is not None and entries.keys() == {"tags"}:
-        query = _tags(entries["tags"])
+    queries = {_query(kind, entry) for entry in entries}
+    query = queries.pop() if len(queries) == 1 else None
     if query is None:
         draft.site(
             control.node, control.endpoint.old, f"{control.endpoint.new} takes its options as a query, not as this body"
         )
         return ""
-    _replace(draft, body, "{}")
+    for body in bodies:
+        _replace(draft, body, "{}")
     return query
 
 
-def _abort(draft: Draft, body: ast.expr, entries: dict[str, ast.expr] | None) -> None:
-    if entries is None or not entries.keys() <= {"abort_all", "rid"}:
-        span = draft.source.span(body)
+def _unseen_body(draft: Draft, control: Control) -> str:
+    if control.endpoint.body == "abort" and control.body is not None:
+        span = draft.source.span(control.body)
+        written = draft.source.segment(control.body)
         draft.edits.wrap(span, f"{draft.seam('abort_body')}(", ")")
-        draft.applied(_RULE, span[0], draft.source.segment(body), f"abort_body({draft.source.segment(body)})")
-    elif "rid" not in entries:
-        _replace(draft, body, "{}")
+        draft.applied(_RULE, span[0], written, f"abort_body({written})")
     else:
-        written = draft.source.segment(entries["rid"])
-        simple = isinstance(entries["rid"], ast.Name | ast.Attribute)
-        rid = f'f"{_PREFIX}{{{written}}}"' if simple else f'"{_PREFIX}" + {written}'
-        _replace(draft, body, f'{{"request_ids": [{rid}]}}')
+        draft.site(
+            control.node, control.endpoint.old, f"{control.endpoint.new} takes its options as a query, not as this body"
+        )
+    return ""
+
+
+def _query(kind: str, entry: dict[str, ast.expr]) -> str | None:
+    if entry == {}:
+        return ""
+    if kind == "pause" and entry.keys() == {"mode"}:
+        return _PAUSES.get(getattr(entry["mode"], "value", None))
+    return _tags(entry["tags"]) if kind == "wake" and entry.keys() == {"tags"} else None
+
+
+def _abort(draft: Draft, body: ast.expr, entry: dict[str, ast.expr]) -> None:
+    if "rid" not in entry:
+        _replace(draft, body, "{}")
+        return
+    written = draft.source.segment(entry["rid"])
+    simple = isinstance(entry["rid"], ast.Name | ast.Attribute)
+    rid = f'f"{_PREFIX}{{{written}}}"' if simple else f'"{_PREFIX}" + {written}'
+    _replace(draft, body, f'{{"request_ids": [{rid}]}}')
 
 
 def _tags(node: ast.expr) -> str | None:
@@ -96,6 +116,12 @@ def _answer(draft: Draft, control: Control) -> None:
     if control.endpoint.answer is None:
         return
     outer = draft.source.parent(control.node)
+    if control.endpoint.answer == "success":
+        if not isinstance(draft.source.parent(control.node), ast.Expr | ast.Await):
+            draft.site(
+                control.node, control.endpoint.old, f"{control.endpoint.new} answers 200 even when busy: read `success`"
+            )
+        return
     if control.endpoint.answer == "load" and isinstance(control.node.func, ast.Name) and isinstance(outer, ast.Await):
         span = draft.source.span(outer)
         draft.edits.wrap(span, f"{draft.seam('read_load')}(", ")")

@@ -24,6 +24,8 @@ def translate(draft: Draft, an: "Analysis") -> None:
         else:
             _client(draft, an, send, tokenizer)
         _report_unread(draft, an, send)
+    for call in an.sinks.served.values():
+        draft.site(call, "route", "serves the engine's route itself: an engine of its own, or a fake of one")
     for call in an.sinks.foreign_calls.values():
         draft.site(call, ast.unparse(call.func), "gets an engine's address and a request, and is not defined here")
 

@@ -64,7 +64,7 @@ def _joined_string(an: "Analysis", node: ast.JoinedStr, frame: Frame) -> Value:
             held = an.evaluate(part.value, frame)
             an.heap.let_go(held)
             parts.append(text.as_text(held))
-    return text.concatenated(parts)
+    return an.sinks.addressed(an, text.concatenated(parts))
 
 
 def _attribute(an: "Analysis", node: ast.Attribute, frame: Frame) -> Value:
@@ -144,10 +144,10 @@ def alone(of: Value) -> bool:
 def _dict(an: "Analysis", node: ast.Dict, frame: Frame) -> Value:
     site = an.source.number(node)
     an.heap.site(site)
-    for key, item in zip(node.keys, node.values, strict=True):
+    for at, (key, item) in enumerate(zip(node.keys, node.values, strict=True)):
         held = an.evaluate(item, frame)
         if key is None:
-            an.merge(site, held, late=True)
+            an.merge(site, held, late=any(node.keys[:at]))
             continue
         constant = text.one_constant(an.evaluate(key, frame))
         if constant is None:
@@ -214,7 +214,7 @@ def _compare(an: "Analysis", node: ast.Compare, frame: Frame) -> Value:
 def _binary(an: "Analysis", node: ast.BinOp, frame: Frame) -> Value:
     left, right = an.evaluate(node.left, frame), an.evaluate(node.right, frame)
     if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
-        return text.percent(node.left.value, an.source.number(node.left), right)
+        return an.sinks.addressed(an, text.percent(node.left.value, an.source.number(node.left), right))
     if isinstance(node.op, ast.BitOr) and (dicts(left) or dicts(right)):
         site = an.source.number(node)
         an.heap.site(site)
@@ -223,7 +223,7 @@ def _binary(an: "Analysis", node: ast.BinOp, frame: Frame) -> Value:
         return value(Dict(site))
     if isinstance(node.op, ast.Add | ast.Div):
         if any(isinstance(atom, text.Text) for atom in (*left, *right)):
-            return text.concatenated([text.as_text(left), text.as_text(right)])
+            return an.sinks.addressed(an, text.concatenated([text.as_text(left), text.as_text(right)]))
         if isinstance(node.op, ast.Add):
             return sequence(join(elements(left), elements(right)))
     return UNKNOWN
@@ -234,9 +234,7 @@ def _tuple(an: "Analysis", node: ast.Tuple | ast.List | ast.Set, frame: Frame) -
     if any(isinstance(item, ast.Starred) for item in node.elts):
         each = [elements(v) if isinstance(n, ast.Starred) else v for n, v in zip(node.elts, held, strict=True)]
         return sequence(join(*each))
-    if isinstance(node, ast.Tuple):
-        return tuple_of(tuple(held))
-    return sequence(join(*held) if held else NOTHING)
+    return tuple_of(tuple(held)) if held and not isinstance(node, ast.Set) else sequence(join(*held))
 
 
 def _await(an: "Analysis", node: ast.Await, frame: Frame) -> Value:

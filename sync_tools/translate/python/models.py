@@ -25,7 +25,6 @@ from sync_tools.translate.python.lattice import (
     Tup,
     Value,
     Wire,
-    dicts,
     elements,
     join,
     sequence,
@@ -73,6 +72,7 @@ _HARMLESS = {
 _LOGS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _CLIENTS = ("aiohttp.ClientSession", "httpx.AsyncClient", "httpx.Client", "requests.Session", "requests.session")
 _SENDS = {"post", "get", "put", "request", "stream", "build_request"}
+_SERVES = {"add_post", "add_get", "add_route", "add_api_route", "add_url_rule"}
 _DECODES = {"json.loads", "orjson.loads", "ujson.loads", "json.load"}
 _ENCODES = {"json.dumps", "orjson.dumps", "ujson.dumps"}
 _COPIES = {"copy.copy", "copy.deepcopy", "deepcopy", "dict", "collections.OrderedDict", "OrderedDict"}
@@ -180,6 +180,8 @@ def _method_of(an: "Analysis", atom: object, name: str, call: Call, frame: Frame
         return call.args[0]
     if name in _SENDS:
         return an.sinks.requested(an, name, call, frame)
+    if name in _SERVES:
+        an.sinks.serves(an, call)
     if name in _LOGS and isinstance(atom, Opaque | Thing) and "log" in ast.unparse(call.callee).lower():
         return UNKNOWN
     return unknown(an, call, frame)
@@ -240,12 +242,16 @@ def _text_method(an: "Analysis", atom: Text | Dumped, name: str, call: Call) -> 
     if isinstance(atom, Dumped):
         return UNKNOWN
     if name == "format" and atom.whole and atom.pieces:
-        return text.formatted(atom.tail, atom.pieces[-1].node, [*call.args, *call.keywords.values()])
+        return an.sinks.addressed(
+            an, text.formatted(atom.tail, atom.pieces[-1].node, [*call.args, *call.keywords.values()])
+        )
     if name == "join" and call.args:
         of = call.args[0]
         parts = next((list(a.elements) for a in of if isinstance(a, Tup)), [elements(of)])
         between = text.as_text(value(atom))
-        return text.concatenated([p for part in parts for p in (between, text.as_text(part))][1:])
+        return an.sinks.addressed(
+            an, text.concatenated([p for part in parts for p in (between, text.as_text(part))][1:])
+        )
     if name in (
         "replace",
         "removesuffix",

@@ -1,6 +1,16 @@
 """The passes over one module, in order."""
 
-from sync_tools.translate.python import PythonTranslation, Style, addresses, control, exchanges, imports, keys, words
+from sync_tools.translate.python import (
+    PythonTranslation,
+    Style,
+    addresses,
+    control,
+    exchanges,
+    imports,
+    keys,
+    prose,
+    words,
+)
 from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.interpret import Analysis
 from sync_tools.translate.python.rules import rules
@@ -26,6 +36,8 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
     keys.rename(draft, analysis.heap, analysis.rules)
     exchanges.translate(draft, analysis)
     words.rewrite(draft, analysis.rules)
+    sends = analysis.sinks.sends.values()
+    prose.rewrite(draft, analysis.rules, bool(sends or queries), any(send.lines for send in sends))
     imports.add(draft)
     return PythonTranslation(
         draft.edits.apply(text), tuple(sorted(draft.applications)), tuple(sorted(draft.unresolved))

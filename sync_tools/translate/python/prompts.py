@@ -48,7 +48,6 @@ def _report_refused(draft: Draft, an: "Analysis", use: KeyUse) -> None:
         held = pair.values[pair.keys.index(node)]
         if isinstance(held, ast.Constant) and held.value is None:
             return
-        line, column = draft.source.position(draft.source.span(node)[0])
         whole = ast.Constant(
             lineno=node.lineno, col_offset=node.col_offset, end_lineno=held.end_lineno, end_col_offset=0
         )

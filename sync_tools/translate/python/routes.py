@@ -10,7 +10,7 @@ from sync_tools.translate.python.text import one_constant, texts
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
 
-__all__ = ["is_foreign_body", "is_opaque", "looks_like_request", "matches", "one_constant"]
+__all__ = ["is_foreign_body", "is_opaque", "looks_like_request", "matches", "one_constant", "texts"]
 
 _HOST = re.compile(r"^(?:\w+:)?//[^/]*")
 

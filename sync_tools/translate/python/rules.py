@@ -58,17 +58,31 @@ class Word:
 
 
 @dataclass(frozen=True)
+class Prose:
+    """A pattern for comments and docstrings. `paragraph`: `new` takes the place of the whole paragraph around it;
+    `option`: it is looked for everywhere."""
+
+    rule: str
+    old: str
+    new: str
+    paragraph: bool = False
+    option: bool = False
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class Rules:
     request: dict[str, Key]
     sampling: dict[str, Key]
     endpoints: tuple[Endpoint, ...]
     words: tuple[Word, ...]
+    prose: tuple[Prose, ...]
 
     @cached_property
     def triggers(self) -> tuple[str, ...]:
         """Words of which a text that names a route, a header or a policy holds one."""
         names = [endpoint.old[1:] for endpoint in self.endpoints]
-        routes = [mark + name for name in names for mark in ("/", '"', "'")]
+        routes = [form.format(name) for name in names for form in ("/{}", '"{}"', "'{}'", '"{}?', "'{}?")]
         return (*routes, "get_model_url", *(word.old for word in self.words))
 
     def may_post_to_opaque(self, source: str) -> bool:
@@ -93,6 +107,7 @@ def rules() -> Rules:
         sampling={key.old: key for key in _rows("sampling", Key)},
         endpoints=tuple(_rows("endpoints", Endpoint)),
         words=tuple(_rows("headers", Word)),
+        prose=tuple(_rows("stream_prose", Prose)),
     )
 
 

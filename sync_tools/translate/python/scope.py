@@ -73,18 +73,13 @@ def joined(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
     return {name: join(*(env[name] for env in alive if name in env)) for name in names}
 
 
-def own_nodes(body: list[ast.stmt]) -> list[ast.AST]:
-    """The nodes of a body without those of the functions and classes inside it."""
-    found: list[ast.AST] = []
-    todo: list[ast.AST] = list(reversed(body))
-    while todo:
-        node = todo.pop()
-        found.append(node)
-        if not isinstance(node, _OPENS):
-            todo.extend(reversed(list(ast.iter_child_nodes(node))))
-    return found
-
-
 def is_generator(node: FunctionNode) -> bool:
-    body = node.body if isinstance(node.body, list) else [node.body]
-    return any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in own_nodes(body))
+    """Whether the function itself yields, not one inside it."""
+    todo: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while todo:
+        inner = todo.pop()
+        if isinstance(inner, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(inner, _OPENS):
+            todo.extend(ast.iter_child_nodes(inner))
+    return False

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from sync_tools.translate.python import routes
 from sync_tools.translate.python.calls import Call
 from sync_tools.translate.python.lattice import (
+    NONE,
     NOTHING,
     UNKNOWN,
+    Dict,
     Dumped,
     Named,
     Piece,
@@ -56,15 +58,16 @@ class Send:
     unread: set[int] = field(default_factory=set)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Control:
-    """One call of a control route."""
+    """Calls of a control route at one place; `bodies` are the dicts that are sent there, `unseen` that others may be."""
 
     node: ast.Call
     endpoint: Endpoint
     method: str
     body: ast.expr | None
-    query: str
+    bodies: set[int] = field(default_factory=set)
+    unseen: bool = False
 
 
 class Sinks:
@@ -72,7 +75,8 @@ class Sinks:
 
     def __init__(self) -> None:
         self.sends: dict[int, Send] = {}
-        self.controls: dict[int, Control] = {}
+        self.controls: dict[tuple[int, str], Control] = {}
+        self.served: dict[int, ast.Call] = {}
         self.routes: dict[tuple[Endpoint, tuple[Piece, ...], str], None] = {}
         self.foreign_calls: dict[int, ast.Call] = {}
 
@@ -120,6 +124,11 @@ class Sinks:
             self.foreign_calls[an.source.number(call.node)] = call.node
         return None
 
+    def serves(self, an: "Analysis", call: Call) -> None:
+        """app.router.add_post("/generate", handler): a server of the engine's routes."""
+        if any(routes.matches(an.rules, held) for held in call.args[:2]):
+            self.served[an.source.number(call.node)] = call.node
+
     def _send(
         self,
         an: "Analysis",
@@ -134,12 +143,18 @@ class Sinks:
         number = an.source.number(call.node)
         matched = routes.matches(an.rules, url)
         generate = [m for m in matched if m[0].old == "/generate"]
+        if generate and _is_served(an, call.node, url):
+            self.served[number] = call.node
+            return UNKNOWN
         if generate and not routes.is_foreign_body(an, body, url):
             self._route(generate)
         elif matched and not generate:
+            if _is_served(an, call.node, url):
+                self.served[number] = call.node
+                return UNKNOWN
             self._route(matched)
-            for endpoint, _, query in matched:
-                self.controls[number] = Control(call.node, endpoint, method, body_node, query)
+            for endpoint, *_ in matched:
+                self._control(number, call, endpoint, method, body, body_node)
             return UNKNOWN
         elif not (routes.is_opaque(url) and routes.looks_like_request(an, body)):
             an.heap.let_go(body)
@@ -158,11 +173,30 @@ class Sinks:
                 an.heap.sites[held].roles.add("sampling")
         return value(Wire("answer" if kind == "function" else "response", number))
 
+    def _control(
+        self, number: int, call: Call, endpoint: Endpoint, method: str, body: Value, body_node: ast.expr | None
+    ) -> None:
+        key = (number, endpoint.old)
+        control = self.controls.setdefault(key, Control(call.node, endpoint, method, body_node))
+        control.bodies |= set(dicts(body))
+        control.unseen = control.unseen or any(not isinstance(a, Dict) and a not in NONE for a in body)
+
     def _route(self, matched: list[tuple[Endpoint, tuple[Piece, ...], str]]) -> None:
         for match in matched:
             self.routes[match] = None
 
     # -- addresses -----------------------------------------------------------------------------------------------
+
+    def addressed(self, an: "Analysis", url: Value) -> Value:
+        """An address has been put together: one of the engine's is known by what stands before its route."""
+        self._route(
+            [
+                m
+                for m in routes.matches(an.rules, frozenset(t for t in routes.texts(url) if t.engine))
+                if m[1][-1].node >= 0
+            ]
+        )
+        return url
 
     def model_url(self, an: "Analysis", call: Call) -> Value:
         """get_model_url(args, name, endpoint): an address of the engine."""
@@ -283,6 +317,13 @@ def _undumped(an: "Analysis", body: Value, node: ast.expr | None) -> tuple[Value
             inner = an.source.nodes[atom.node]
             return an.value_of(inner), inner
     return body, node
+
+
+def _is_served(an: "Analysis", node: ast.Call, url: Value) -> bool:
+    """Whether a call declares the route of a server instead of asking one: `@app.post("/generate")`, `add_post(...)`."""
+    function = an.source.parent(node)
+    decorates = isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and node in function.decorator_list
+    return decorates and any(text.whole for text in routes.texts(url))
 
 
 def _is_poster(sinks: Sinks, held: Value) -> bool:

@@ -48,6 +48,10 @@ class Source:
         """Offset of a 1-based line; the end of the text for the line behind the last."""
         return self._starts[line - 1] if line <= len(self._starts) else len(self.text)
 
+    def line(self, line: int) -> str:
+        """The text of a 1-based line, with its end."""
+        return self.text[self.line_start(line) : self.line_start(line + 1)]
+
     def offset(self, line: int, column: int) -> int:
         """Offset of a position as the tree counts it: columns are UTF-8 bytes."""
         start, end = self.line_start(line), self.line_start(line + 1)

@@ -1,6 +1,5 @@
 """Strings as far as they are addresses: which literal text they end in, and where it stands."""
 
-import ast
 import re
 
 from sync_tools.translate.python.lattice import UNKNOWN, Opaque, Piece, Text, Thing, Tup, Value, join, value

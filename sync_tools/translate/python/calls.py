@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.lattice import (
     NOTHING,
+    TRANSLATED,
     UNKNOWN,
+    Atom,
     Bound,
     Class,
     Func,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
 
 _DEEPEST_CALL = 8
+INLINE_PREFIXES = ("_vllm_", "_Vllm")
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,9 @@ class Calls:
         """What calling any of these gives."""
         found = [NOTHING]
         for atom in sorted(callee, key=repr):
-            if isinstance(atom, Func):
+            if self._is_ours(atom):
+                found.append(value(TRANSLATED))
+            elif isinstance(atom, Func):
                 found.append(self.invoke(an, atom.node, call, frame))
             elif isinstance(atom, Bound):
                 found.append(self.invoke(an, atom.func, call, frame, receiver=value(Inst(atom.cls))))
@@ -137,6 +142,15 @@ class Calls:
             else:
                 found.append(an.models.unknown(an, call, frame))
         return join(*found) or UNKNOWN
+
+    def _is_ours(self, atom: Atom) -> bool:
+        """Whether this is a product of the seam, or a helper that the inline style wrote."""
+        node = None
+        if isinstance(atom, Func):
+            node = self._functions[atom.node][0]
+        elif isinstance(atom, Class):
+            node = self._classes[atom.node][0]
+        return atom == TRANSLATED or getattr(node, "name", "").startswith(INLINE_PREFIXES)
 
     def define(self, an: "Analysis", node: FunctionNode, frame: Frame) -> Value:
         number = an.source.number(node)
@@ -300,7 +314,11 @@ class Calls:
                 for atom in held:
                     if isinstance(atom, Func):
                         methods[atom.node] = join(methods.get(atom.node, NOTHING), value(Inst(number)))
-        return [(func, methods.get(func)) for func in sorted(self._functions) if func not in self.called]
+        return [
+            (func, methods.get(func))
+            for func in sorted(self._functions)
+            if func not in self.called and not self._is_ours(Func(func))
+        ]
 
 
 def _is_static(node: FunctionNode) -> bool:

@@ -40,6 +40,28 @@ class Draft:
         line, column = self.source.position(at)
         self.applications.add(Application(line, column, rule, before, after))
 
+    def short(self, node: ast.AST) -> str:
+        """The node's text on one line, cut when it is long."""
+        text = " ".join(self.source.segment(node).split())
+        return text if len(text) <= 80 else text[:77] + "..."
+
+    def insert_before(self, statement: ast.stmt, line: str, rule: str) -> None:
+        """A line of its own in front of a statement."""
+        start = self.source.line_start(statement.lineno)
+        indent = self.source.text[start : self.source.span(statement)[0]]
+        self.edits.insert(start, f"{indent}{line}{self.source.newline}")
+        self.applied(rule, start + len(indent), "", line)
+
+    def end_of_imports(self) -> int:
+        """The line behind the imports that the module begins with."""
+        line = 1
+        for node in self.source.tree.body:
+            docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            if not isinstance(node, ast.Import | ast.ImportFrom) and not docstring:
+                break
+            line = node.end_lineno + 1
+        return line
+
     def site(self, node: ast.AST, what: str, why: str, statement: bool = True) -> None:
         """Report a place; with `statement` it takes the lines of the statement around it."""
         whole = self.source.statement(node) if statement else node

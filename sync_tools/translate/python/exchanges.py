@@ -24,10 +24,6 @@ def translate(draft: Draft, an: "Analysis") -> None:
         else:
             _client(draft, an, send, tokenizer)
         _report_unread(draft, an, send)
-    for call in an.sinks.served.values():
-        draft.site(call, "route", "serves the engine's route itself: an engine of its own, or a fake of one")
-    for call in an.sinks.foreign_calls.values():
-        draft.site(call, ast.unparse(call.func), "gets an engine's address and a request, and is not defined here")
 
 
 def _wrap_function(draft: Draft, send: Send, tokenizer: str | None) -> None:
@@ -57,7 +53,7 @@ def _client(draft: Draft, an: "Analysis", send: Send, tokenizer: str | None) -> 
         opening, closing = f"({request} := {opening}", f"{closing})"
     span = draft.source.span(send.body)
     draft.edits.wrap(span, opening, closing)
-    draft.applied(_ASK, span[0], _short(draft, send.body), f"{opening}...{closing}")
+    draft.applied(_ASK, span[0], draft.short(send.body), f"{opening}...{closing}")
     for number, (scope, same) in send.arrivals.items():
         node = draft.source.nodes[number]
         walrus = request is not None and not isinstance(send.body, ast.Name)
@@ -85,8 +81,8 @@ def _stream(draft: Draft, an: "Analysis", send: Send) -> None:
         span = draft.source.span(send.body)
         draft.edits.wrap(span, f"{draft.seam('generate_request')}(", ")")
         for number in send.lines:
-            _insert_before(
-                draft, draft.source.statement(draft.source.nodes[number]), f"{name} = {draft.seam('AnswerStream')}()"
+            draft.insert_before(
+                draft.source.statement(draft.source.nodes[number]), f"{name} = {draft.seam('AnswerStream')}()", _STREAM
             )
     for number in send.lines:
         _wrap(draft, draft.source.nodes[number], f"{name}.lines", ")", _STREAM)
@@ -104,33 +100,21 @@ def _declare(draft: Draft, send: Send, name: str) -> None:
     stream = draft.seam("AnswerStream")
     if isinstance(send.body, ast.Name | ast.Attribute):
         body = draft.source.segment(send.body)
-        _insert_before(draft, draft.source.statement(send.node), f"{name} = {stream}({body}{tokenizer})")
+        draft.insert_before(draft.source.statement(send.node), f"{name} = {stream}({body}{tokenizer})", _STREAM)
         draft.edits.replace(span, f"{name}.request")
         draft.applied(_STREAM, span[0], body, f"{name}.request")
     else:
         draft.edits.wrap(span, f"({name} := {stream}(", f"{tokenizer})).request")
-        draft.applied(_STREAM, span[0], _short(draft, send.body), f"{name}.request")
-
-
-def _insert_before(draft: Draft, statement: ast.stmt, line: str) -> None:
-    start = draft.source.line_start(statement.lineno)
-    indent = draft.source.text[start : draft.source.span(statement)[0]]
-    draft.edits.insert(start, f"{indent}{line}{draft.source.newline}")
-    draft.applied(_STREAM, start + len(indent), "", line)
+        draft.applied(_STREAM, span[0], draft.short(send.body), f"{name}.request")
 
 
 def _wrap(draft: Draft, node: ast.AST, function: str, closing: str, rule: str) -> None:
     span = draft.source.span(node)
     draft.edits.wrap(span, f"{function}(", closing)
-    before = _short(draft, node)
+    before = draft.short(node)
     draft.applied(rule, span[0], before, f"{function}({before}{closing}")
 
 
 def _report_unread(draft: Draft, an: "Analysis", send: Send) -> None:
     for number in send.unread:
         draft.site(an.source.nodes[number], "answer", "it leaves this module before it is decoded")
-
-
-def _short(draft: Draft, node: ast.AST) -> str:
-    text = " ".join(draft.source.segment(node).split())
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -9,6 +9,7 @@ from sync_tools.translate.python.heap import KeyUse
 from sync_tools.translate.python.lattice import (
     NONE,
     NOTHING,
+    TRANSLATED,
     UNKNOWN,
     Class,
     Dict,
@@ -19,6 +20,7 @@ from sync_tools.translate.python.lattice import (
     Tup,
     Value,
     Wire,
+    alone,
     dicts,
     elements,
     join,
@@ -89,6 +91,8 @@ def attribute(an: "Analysis", of: Value, name: str, node: ast.AST, frame: Frame)
             found.append(value(Thing("tokenizer")) if name == "tokenizer" else value(Opaque(f"state.{name}")))
         elif isinstance(atom, Wire) and atom.kind == "response" and name in ("text", "content"):
             found.append(value(Wire("body", atom.sink)))
+        elif atom == TRANSLATED:
+            found.append(value(atom))
         elif isinstance(atom, Thing) and atom.kind == "none":
             continue
         else:
@@ -135,10 +139,6 @@ def read_key(an: "Analysis", of: Value, key: str, node: ast.AST, key_node: ast.A
         elif not isinstance(atom, Dict) and atom not in NONE:
             found.append(UNKNOWN)
     return join(*found) or UNKNOWN
-
-
-def alone(of: Value) -> bool:
-    return all(isinstance(atom, Dict) for atom in of)
 
 
 def _dict(an: "Analysis", node: ast.Dict, frame: Frame) -> Value:

@@ -73,6 +73,10 @@ class Analysis:
         """Everything that the expression was found to be."""
         return self._values.get(self.source.number(node), UNKNOWN)
 
+    def values(self) -> list[tuple[int, Value]]:
+        """Every expression's number and what it was found to be, in the order of the text."""
+        return sorted(self._values.items())
+
     def block(self, body: list[ast.stmt], frame: Frame) -> None:
         statements.block(self, body, frame)
 

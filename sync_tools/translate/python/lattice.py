@@ -107,6 +107,8 @@ Value = frozenset[Atom]
 
 UNKNOWN: Value = frozenset({Thing("unknown")})
 NONE: Value = frozenset({Thing("none")})
+TRANSLATED = Thing("translated")
+"""What the seam, or a helper of the inline style, has made."""
 NOTHING: Value = frozenset()
 _WIDEST, _DEEPEST = 40, 4
 
@@ -176,3 +178,8 @@ def dicts(of: Value) -> list[int]:
 
 def wires(of: Value, *kinds: str) -> list[Wire]:
     return sorted(atom for atom in of if isinstance(atom, Wire) and atom.kind in kinds)
+
+
+def alone(of: Value) -> bool:
+    """Whether nothing but dicts of this module is meant."""
+    return all(isinstance(atom, Dict) for atom in of)

@@ -7,8 +7,10 @@ from sync_tools.translate.python import (
     control,
     exchanges,
     imports,
+    inline,
     keys,
     prose,
+    sites,
     words,
 )
 from sync_tools.translate.python.draft import Draft
@@ -33,8 +35,13 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
         return PythonTranslation(text, (), (Site(1, 1, 1, "module", "nested too deeply to follow"),))
     queries = control.translate(draft, analysis)
     addresses.rewrite(draft, list(analysis.sinks.routes), queries)
-    keys.rename(draft, analysis.heap, analysis.rules)
-    exchanges.translate(draft, analysis)
+    requests = [send.named for send in analysis.sinks.sends.values()]
+    kept = keys.rename(draft, analysis.heap, analysis.rules, requests)
+    if style == "inline":
+        inline.translate(draft, analysis, kept)
+    else:
+        exchanges.translate(draft, analysis)
+    sites.report(draft, analysis)
     words.rewrite(draft, analysis.rules)
     sends = analysis.sinks.sends.values()
     prose.rewrite(draft, analysis.rules, bool(sends or queries), any(send.lines for send in sends))

@@ -15,25 +15,25 @@ _PROMPT = "SY112"
 
 def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
     """What encodes the text prompts of a send; they are encoded where they are written if only there one is in reach."""
-    writes = _writes(an, send, "text")
-    refused = [use for key, row in an.rules.request.items() if row.refused for use in _writes(an, send, key)]
+    texts = writes(an, send, "text")
+    refused = [use for key, row in an.rules.request.items() if row.refused for use in writes(an, send, key)]
     for use in refused:
         _report_refused(draft, an, use)
-    writes = [use for use in writes if not _beside(draft, use, refused)]
-    if not writes:
+    texts = [use for use in texts if not _beside(draft, use, refused)]
+    if not texts:
         return None
     if send.tokenizer is not None:
         return send.tokenizer
-    if all(_encodable(an, send, use) for use in writes):
-        for use in writes:
+    if all(_encodable(an, send, use) for use in texts):
+        for use in texts:
             _encode(draft, an, use)
     else:
-        for use in writes:
+        for use in texts:
             draft.site(draft.source.nodes[use.node], "text", "vLLM takes token ids, and no tokenizer is in reach")
     return None
 
 
-def _writes(an: "Analysis", send: Send, key: str) -> list[KeyUse]:
+def writes(an: "Analysis", send: Send, key: str) -> list[KeyUse]:
     """Where the key is written in the dicts that are sent, or that were copied into them."""
     groups = an.heap.groups()
     members = {m for group in groups.values() if send.bodies & set(group) for m in group}

@@ -20,6 +20,7 @@ class Rule:
     after: str
     unchanged: tuple[str, ...]
     rows: tuple[dict[str, object], ...]
+    style: str = "module"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from sync_tools.translate.python.calls import Call
 from sync_tools.translate.python.lattice import (
     NONE,
     NOTHING,
+    TRANSLATED,
     UNKNOWN,
     Dict,
     Dumped,
@@ -112,6 +113,8 @@ class Sinks:
     def foreign(self, an: "Analysis", call: Call, frame: Frame) -> Value | None:
         """A call of something unknown that gets a posting function, or an engine's address and a request."""
         poster = next((i for i, held in enumerate(call.args) if _is_poster(self, held)), None)
+        if TRANSLATED in call.every():
+            return None
         endpoints = {e for held in (*call.args, *call.keywords.values()) for e, *_ in routes.matches(an.rules, held)}
         generate = any(e.new and e.old == "/generate" for e in endpoints)
         requests = [held for held in call.args if routes.looks_like_request(an, held)]
@@ -141,6 +144,8 @@ class Sinks:
         frame: Frame,
     ) -> Value:
         number = an.source.number(call.node)
+        if TRANSLATED in call.every():
+            return UNKNOWN
         matched = routes.matches(an.rules, url)
         generate = [m for m in matched if m[0].old == "/generate"]
         if generate and _is_served(an, call.node, url):

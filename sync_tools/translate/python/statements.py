@@ -9,10 +9,10 @@ from sync_tools.translate.python.heap import KeyUse
 from sync_tools.translate.python.lattice import (
     NONE,
     UNKNOWN,
-    Dict,
     Inst,
     Named,
     Value,
+    alone,
     dicts,
     elements,
     join,
@@ -82,8 +82,7 @@ def _store(an: "Analysis", target: ast.Subscript, held: Value, frame: Frame) -> 
         else:
             an.heap.write(site, key, held)
     if key is not None:
-        alone = all(isinstance(atom, Dict) for atom in of)
-        an.heap.use(sites, KeyUse(key, an.source.number(target.slice), "write", alone))
+        an.heap.use(sites, KeyUse(key, an.source.number(target.slice), "write", alone(of)))
     if not sites:
         an.heap.let_go(held)
         an.sinks.let_go(an, held)

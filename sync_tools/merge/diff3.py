@@ -47,27 +47,32 @@ def compare3(base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[byte
 
 
 def join_touching(regions: list[Region], may_touch: Touch) -> list[Region]:
-    """Changes that touch and may not become one conflict."""
+    """Opposed changes that touch and may not become one conflict."""
     result: list[Region] = []
     for region in regions:
-        if result and "same" not in (result[-1].kind, region.kind) and not may_touch(result[-1], region):
+        if result and _opposed(result[-1], region) and not may_touch(result[-1], region):
             region = joined([result.pop(), region])
         result.append(region)
     return result
 
 
 def join_near(regions: list[Region], gap: int) -> list[Region]:
-    """Changes of both sides with at most `gap` unchanged lines between them become one conflict."""
+    """Opposed changes with at most `gap` unchanged lines between them become one conflict."""
     result: list[Region] = []
     for region in regions:
         near = result[-2:] if len(result) > 1 and result[-1].kind == "same" else result[-1:]
         between = near[-1].base[1] - near[-1].base[0] if len(near) == 2 else 0
-        kinds = {near[0].kind, region.kind} if near else {"same"}
-        if "same" not in kinds and len(kinds) > 1 and between <= gap:
+        if near and _opposed(near[0], region) and between <= gap:
             del result[-len(near) :]
             region = joined([*near, region])
         result.append(region)
     return result
+
+
+def _opposed(above: Region, below: Region) -> bool:
+    """Whether the two are changes of different sides."""
+    kinds = {above.kind, below.kind}
+    return kinds == {"ours", "theirs"} or ("conflict" in kinds and not kinds & {"same", "both"})
 
 
 def joined(regions: Sequence[Region]) -> Region:

@@ -50,8 +50,8 @@ class _Change:
 
 def may_touch(base: Source, ours: Source, theirs: Source, first: Region, second: Region) -> bool:
     """Whether `first` and the change right below it may both be taken."""
-    if {first.kind, second.kind} != {"ours", "theirs"}:
-        return {first.kind, second.kind} in ({"both", "ours"}, {"both", "theirs"})
+    if "conflict" in (first.kind, second.kind):
+        return False
     above, below = (
         _Change(base, ours, r.base, r.ours) if r.kind == "ours" else _Change(base, theirs, r.base, r.theirs)
         for r in (first, second)

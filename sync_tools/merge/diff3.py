@@ -36,7 +36,12 @@ Touch = Callable[[Region, Region], bool]
 def compare3(base: Lines, ours: Lines, theirs: Lines) -> list[Region]:
     """Regions that tile the three texts. A conflict is a stretch of base that both changed differently; changes that
     only touch are regions of their own, one after the other."""
-    changes = _changes(hunks(base, ours), hunks(base, theirs))
+    return align(base, ours, theirs, hunks(base, ours), hunks(base, theirs))
+
+
+def align(base: Lines, ours: Lines, theirs: Lines, left: list[Hunk], right: list[Hunk]) -> list[Region]:
+    """`compare3` where the changes of ours and theirs are known."""
+    changes = _changes(left, right)
     regions: list[Region] = []
     at = (0, 0, 0)
     for change in changes:

@@ -184,7 +184,7 @@ def _independent(sides: Sides, order: Sequence[Slot]) -> bool:
     for new, run in groupby(order, lambda slot: slot.base is None and not (slot.ours and slot.theirs)):
         if not new:
             continue
-        slots = list(run)
+        slots = [slot for slot in run if slot.item.key != TAIL]
         ours = [_unit(sides.ours, slot.ours) for slot in slots if slot.ours]
         theirs = [_unit(sides.theirs, slot.theirs) for slot in slots if slot.theirs]
         if ours and theirs and not commute(ours, theirs):

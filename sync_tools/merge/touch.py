@@ -107,7 +107,7 @@ def _declares(change: _Change) -> bool:
 def _declaration(unit: Unit) -> bool:
     if unit.leaf.kind == "element":
         return unordered(unit)
-    if isinstance(unit.leaf.holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if not unit.leaf.declares:
         return isinstance(unit.node, IMPORTS)
     node = unit.node
     return isinstance(node, (*DEFINITIONS, *IMPORTS)) or (isinstance(node, ast.stmt) and bool(assigned_names(node)))

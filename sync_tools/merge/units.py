@@ -62,7 +62,7 @@ def commute(ours: list[Unit], theirs: list[Unit]) -> bool:
     nodes = [unit.node for unit in (*ours, *theirs)]
     if all(_registered(node) for node in nodes):
         return _apart([_registered(u.node) for u in ours], [_registered(u.node) for u in theirs])
-    if any(isinstance(unit.leaf.holder, (ast.FunctionDef, ast.AsyncFunctionDef)) for unit in (*ours, *theirs)):
+    if not all(unit.leaf.declares for unit in (*ours, *theirs)) and not are_imports([*ours, *theirs]):
         return False
     bound_ours, bound_theirs = ([_bound(u.node) for u in side] for side in (ours, theirs))
     if not all(bound_ours) or not all(bound_theirs):

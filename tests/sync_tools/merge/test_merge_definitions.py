@@ -207,3 +207,9 @@ def test_git_would_break_the_block_here():
     theirs = base.replace("go()\n", "go()\n    after()\n")
     result = merge(base, ours, theirs)
     assert result.conflicts or compile(result.final, "m.py", "exec")
+
+
+def test_a_comment_at_the_end_of_the_file():
+    ours = module(ALPHA, GAMMA) + "\n\n# the end\n"
+    theirs = module(GAMMA, ALPHA, BETA) + "\n\nLAST = 1\n"
+    assert merged(BASE, ours, theirs) == module(GAMMA, ALPHA) + "\n\nLAST = 1\n\n\n# the end\n"

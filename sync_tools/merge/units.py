@@ -106,4 +106,14 @@ def _registered(node: ast.AST) -> tuple[str, str] | None:
     call, first = node.value, node.value.args[0]
     if not (isinstance(call.func, ast.Attribute) and isinstance(first, ast.Constant) and isinstance(first.value, str)):
         return None
-    return (ast.unparse(call.func), first.value) if call.func.attr.startswith(("add_", "register")) else None
+    callee = _dotted(call.func)
+    return (callee, first.value) if callee and call.func.attr.startswith(("add_", "register")) else None
+
+
+def _dotted(node: ast.expr) -> str | None:
+    """`a.b.c` for names and attributes."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*parts, node.id])) if isinstance(node, ast.Name) else None

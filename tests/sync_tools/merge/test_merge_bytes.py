@@ -108,3 +108,10 @@ def test_files_that_both_added():
     assert merge_file("a.txt", None, b"a\n", b"a\n").final == b"a\n"
     assert merge_file("a.txt", None, b"a\n", b"a\nb\n").final == b"a\nb\n"
     assert conflict(None, b"a\nx\n", b"a\ny\n").final.startswith(b"a\n<<<<<<< ours\nx\n||||||| base\n=======\n")
+
+
+def test_code_too_deep_for_recursion():
+    deep = b"x = {\n    1" + b" + 1" * 5000 + b": 1,\n}\ny" + b".y" * 3000 + b".add_z('a')\n"
+    ours, theirs = deep.replace(b": 1,\n", b": 1,\n    2: 2,\n"), deep.replace(b": 1,\n", b": 1,\n    3: 3,\n")
+    ours, theirs = ours + b"y.add_z('b')\n", theirs + b"y.add_z('c')\n"
+    assert merge_file("a.py", deep, ours, theirs).final

@@ -63,6 +63,15 @@ class MatrixMerge:
                 wanted[span].add(cells)
         return frozenset(span for span, cells in wanted.items() if len(cells) > 1)
 
+    @cached_property
+    def users(self) -> dict[Span, str]:
+        """The first job of ours that has a list's rows."""
+        users: dict[Span, str] = {}
+        for job in self.mine.jobs:
+            for span in job.rows.lists:
+                users.setdefault(span, job.name)
+        return users
+
 
 def merge_matrices(
     before: Template, ours: Template, after: Template, rename: Rename, places: Sequence[Place]

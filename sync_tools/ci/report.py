@@ -13,6 +13,7 @@ from sync_tools.ci.sides import JobSide
 from sync_tools.ci.views import CellViews
 
 SHARED = "the fork keeps it in a list that serves other jobs too"
+EDITED = "upstream removed the job; the fork has other rows in the list that it shares"
 NO_ROW = "the fork has no such row in this job"
 KINDS: dict[State, Literal["added", "removed", "changed"]] = {
     "added": "added",
@@ -36,6 +37,10 @@ def report(merged: MatrixMerge) -> MatrixDelta:
             parts += _without_counterpart(slot, merged)
         elif slot.state == "removed":
             parts.append(_removed(merged.old.jobs[_index(slot.before)]))
+        elif merged.kept_for_its_list(slot):
+            gone = merged.old.jobs[_index(slot.before)]
+            rows = (Unplaced(gone.name, "removed", node.row, EDITED) for node in gone.rows.nodes)
+            parts.append(MatrixDelta(unplaced=tuple(rows)))
     return combined(parts)
 
 
@@ -103,7 +108,7 @@ def _without_counterpart(slot: Slot, merged: MatrixMerge) -> Iterator[MatrixDelt
     gone = merged.old.jobs[slot.before] if slot.before is not None else None
     before = gone.rows if gone else replace(after.rows, nodes=())
     rows = [_lost(change, before, after, merged) for change in merge(before.items, before.items, after.rows.items)]
-    if any(part.unplaced for part in rows) or (gone and gone.item.key[0] != after.item.key[0]):
+    if any(part.unplaced for part in rows) or (gone and gone.options != after.options):
         yield MatrixDelta(missing_jobs=(after.name,))
     yield from rows
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sync_tools.config import Config
+from sync_tools.ledger.follow import follow
 from sync_tools.ledger.judge import overlay_of
 from sync_tools.ledger.landing import Landing
 from sync_tools.ledger.lines import normal, split
 from sync_tools.ledger.model import Entry
 from sync_tools.ledger.symbols import Label, labels
-from sync_tools.ledger.view import follow
 from sync_tools.tree import Blob, Tree
 
 STANDING = frozenset({"ported", "translated", "present"})

@@ -99,6 +99,11 @@ class FileView:
     def ours(self) -> "Standing":
         return Standing(self, self.outcome.ours)
 
+    @property
+    def marked(self) -> bool:
+        """The fork's file holds conflict markers, and between them lines of every side."""
+        return self.outcome.merged is not None and bool(self.outcome.merged.conflicts)
+
     @cached_property
     def _to_ours(self) -> Alignment:
         return follow(self.final, self.ours)
@@ -175,19 +180,21 @@ class Standing:
         return _words([self.view.new.lines[i]]) <= self.imported and beside <= known
 
     def left(self, unit: Unit) -> list[int]:
-        """The translated lines (of the image before) that the unit removes and the file still has."""
+        """The translated lines (of the image before) that the unit removes and the file still has: more often than the
+        image after and the fork's own additions account for."""
         old = self.view.old
-        return [
-            i
-            for i in old.image_of(unit.hunk.old)
-            if old.lines[i] and self.from_old.same[i] and self.from_old.low[i] not in self.kept
-        ]
+        removed = [i for i in old.image_of(unit.hunk.old) if old.lines[i] and self.from_old.same[i]]
+        return [i for i in removed if self.from_old.low[i] not in self.kept and self._too_often(old.lines[i])]
+
+    def _too_often(self, line: bytes) -> bool:
+        own = self.view.ours.lines.count(line) - self.view.old.lines.count(line)
+        return self.lines.count(line) > self.view.new.lines.count(line) + max(own, 0)
 
     def has(self, unit: Unit) -> bool:
         """The file stands as the unit wants it: what it adds is there, what it removes is gone."""
         if self.blob is None:
             return self.view.outcome.change.after is None
-        return not self.missing(unit) and not self.left(unit)
+        return not self.missing(unit) and (self.view.marked or not self.left(unit))
 
 
 def _words(lines: Sequence[bytes]) -> frozenset[bytes]:

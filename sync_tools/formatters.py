@@ -5,6 +5,7 @@ read: each runs in an empty folder, with the arguments of sync.toml alone, no co
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from sync_tools.errors import SyncError
 from sync_tools.policy import matches
 
 TIMEOUT = 60.0
+USAGE = re.compile(r"no such option|unrecognized arguments|unexpected argument|invalid (?:value|choice)", re.IGNORECASE)
 # What each is told besides its arguments: change the files in place, read no configuration.
 COMMANDS = {
     "black": ("black", "--quiet", "--workers", "1", "--config", "{empty}"),
@@ -57,8 +59,7 @@ def _run(formatter: Formatter, files: Mapping[str, bytes]) -> dict[str, bytes]:
             place.write_bytes(files[path])
         command = [executable, *(o.format(empty=empty) for o in options), *formatter.args, "--"]
         try:
-            # Files that do not parse are left as they are, and make the exit code useless.
-            subprocess.run(
+            ended = subprocess.run(
                 [*command, *map(str, places.values())],
                 cwd=root,
                 env=_environment(root),
@@ -71,7 +72,16 @@ def _run(formatter: Formatter, files: Mapping[str, bytes]) -> dict[str, bytes]:
             raise SyncError(
                 f"{program} did not end within {TIMEOUT:.0f} s", "formatters", "run it by hand on the file"
             ) from e
+        _check_usage(program, ended)
         return {path: place.read_bytes() for path, place in places.items()}
+
+
+def _check_usage(program: str, ended: subprocess.CompletedProcess[bytes]) -> None:
+    """Files that do not parse are left as they are and give an error code too: only wrong arguments are an error."""
+    said = ended.stderr.decode("utf-8", "replace")
+    wrong = next((line for line in said.splitlines() if USAGE.search(line)), None)
+    if ended.returncode and wrong:
+        raise SyncError(f"{program}: {wrong.strip()}", "formatters", "correct its `args` in sync.toml")
 
 
 def _find(program: str, name: str) -> str:

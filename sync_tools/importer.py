@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from sync_tools.ci.paths import locate
+from sync_tools.ci.render import workflow
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
@@ -17,7 +19,7 @@ from sync_tools.translate import Translator, rules
 from sync_tools.translate.pool import translate_many
 from sync_tools.translate.result import Site, Translation
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import GITLINK, SYMLINK
+from sync_tools.upstream.changeset import GITLINK, REGULAR, SYMLINK
 
 FAILED = "the translation of the file failed"
 
@@ -105,8 +107,19 @@ def translated_tree(upstream: Repo, rev: str, config: Config, *, cache: Path | N
             continue
         blobs[place] = Blob(done[path].data, wanted[path][0])
     _refuse_files_as_folders(blobs)
+    blobs |= _workflow(blobs, config)
     kept = {path: done[path] for path in wanted if path not in {c.path for c in collisions}}
     return Tree(commit, blobs, kept, sources, len(entries) - len(wanted), tuple(collisions))
+
+
+def _workflow(blobs: Mapping[str, Blob], config: Config) -> dict[str, Blob]:
+    """The workflow made from the translated template, as a port makes it again."""
+    paths = locate(blobs.keys(), config.ci)
+    if paths.template is None:
+        return {}
+    standing = blobs.get(paths.workflow)
+    text = workflow(blobs[paths.template].data, paths.template, standing.data if standing else None, config.ci.banner)
+    return {paths.workflow: Blob(text, standing.mode if standing else REGULAR)}
 
 
 def unused_rules(translations: Sequence[Translation] | object, config: Config) -> tuple[str, ...]:

@@ -50,7 +50,9 @@ def split(text: str, node: Seq | Map) -> Cells:
             )
         )
         at = end
-    return Cells(text[node.start], tuple(cells), text[at : node.end - 1], text[node.end - 1], comma is not None)
+    ending = text[at : node.end - 1]
+    trailing_comma = comma is not None if cells else "\n" in ending
+    return Cells(text[node.start], tuple(cells), ending, text[node.end - 1], trailing_comma)
 
 
 def join(cells: Cells) -> str:
@@ -66,11 +68,12 @@ def arranged(original: Cells, cells: Sequence[Cell]) -> Cells:
     """The list with other cells: line breaks as the original has them before its first cell and between the others."""
     if not cells:
         return replace(original, cells=(), trailing_comma=False)
-    if not original.cells or "\n" in original.cells[0].lead:
+    first = original.cells[0].lead if original.cells else "\n"
+    if "\n" in first or cells[0].lead == first:
         return replace(original, cells=tuple(cells))
     between = original.cells[1].lead if len(original.cells) > 1 else " "
-    rest = (cell if "\n" in cell.lead else replace(cell, lead=between) for cell in cells[1:])
-    return replace(original, cells=(replace(cells[0], lead=original.cells[0].lead), *rest))
+    rest = (replace(cell, lead=between) if cell.lead == first else cell for cell in cells[1:])
+    return replace(original, cells=(replace(cells[0], lead=first), *rest))
 
 
 def fitted(cell: Cell, source: Cells, target: Cells, newline: str) -> Cell:
@@ -81,7 +84,7 @@ def fitted(cell: Cell, source: Cells, target: Cells, newline: str) -> Cell:
         return Cell("", cell.item)
     old = (source.indent or "") if "\n" in cell.lead else ""
     new = target.ending.rpartition("\n")[2] + "  " if target.indent is None else target.indent
-    above = _reindent(cell.lead.rpartition("\n")[0], old, new, newline)
+    above = _reindent(cell.lead.replace("\r\n", "\n").rpartition("\n")[0], old, new, newline)
     return Cell(above + newline + new, _reindent(cell.item, old, new, newline), cell.gap, cell.tail)
 
 

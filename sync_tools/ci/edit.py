@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sync_tools.ci.cells import Cell, Cells, fitted, split
 from sync_tools.ci.jobs import home
 from sync_tools.ci.matrix import TEST_FILE, JobNode, Row, RowNode, Template, parse
+from sync_tools.ci.rows import without_rows
 from sync_tools.ci.views import CellViews, Span, Views, splice, weave
 from sync_tools.errors import SyncError
 
@@ -49,7 +50,7 @@ def move_rows(template: bytes, where: str, test_file: str, to: str, origin: str 
         return Edited(template, (), (to,), origin)
     source = _origin(parsed, test_file, to, origin, where)
     rows = [node for node in source.rows if node.row.test_file == test_file]
-    edits = _removed(parsed, rows)
+    edits = without_rows(parsed, rows)
     left = _sharing(parsed, edits)
     known = {row.key for row in target.job.rows}
     cells = [(_cell(parsed, node), _cells(parsed, node)) for node in rows if node.row.key not in known]
@@ -91,17 +92,6 @@ def _origin(template: Template, test_file: str, to: str, origin: str | None, whe
             f"{test_file!r} stands in {', '.join(n.job.name for n in having)}", where, "name the job with --from"
         )
     return _job(template, having[0].job.name, where)
-
-
-def _removed(template: Template, rows: Sequence[RowNode]) -> dict[Span, Views]:
-    gone = {(node.seq.start, node.at) for node in rows}
-    seqs = {(node.seq.start, node.seq.end): node.seq for node in rows}
-    edits = {}
-    for span, seq in seqs.items():
-        cells = split(template.text, seq)
-        kept = [CellViews.same(cell) for at, cell in enumerate(cells.cells) if (seq.start, at) not in gone]
-        edits[span] = weave(cells, kept)
-    return edits
 
 
 def _appended(template: Template, job: JobNode, new: Sequence[tuple[Cell, Cells]], where: str) -> dict[Span, Views]:

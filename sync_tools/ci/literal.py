@@ -112,6 +112,17 @@ def set_blocks(text: str) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+def names(node: Node | Entry) -> Iterator[str]:
+    """The variables that an expression names."""
+    if isinstance(node, Name):
+        yield node.id
+    elif isinstance(node, Entry):
+        yield from names(node.value)
+    elif isinstance(node, (Seq, Map, Sum)):
+        for child in node.parts if isinstance(node, Sum) else node.items:
+            yield from names(child)
+
+
 @dataclass(frozen=True)
 class _Token:
     kind: str

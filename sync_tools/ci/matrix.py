@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from sync_tools.ci.literal import Block, Entry, LiteralError, Map, Name, Node, Scalar, Seq, Sum, set_blocks
+from sync_tools.ci.literal import Block, Entry, LiteralError, Map, Name, Node, Scalar, Seq, Sum, names, set_blocks
 from sync_tools.errors import SyncError
 
 MAX_TEMPLATE = 1_000_000
@@ -94,8 +94,9 @@ class Template:
 
     @cached_property
     def lists(self) -> tuple[Block, ...]:
-        """The blocks that hold rows: lists, and sums of lists, of dicts with a `test_file`."""
-        return tuple(b for b in self.blocks if b is not self.jobs_block and self._is_row_list(b.value))
+        """The blocks that hold rows: lists, and sums of lists, of dicts with a `test_file`; empty ones if a job names them."""
+        used = set(names(self.jobs_block.value)) if self.jobs_block else set()
+        return tuple(b for b in self.blocks if b is not self.jobs_block and self._is_row_list(b.value, b.name in used))
 
     @cached_property
     def jobs(self) -> tuple[JobNode, ...]:
@@ -160,11 +161,11 @@ class Template:
     def word(self, node: Node) -> str:
         return node.value if _is_text(node) else self.source(node)
 
-    def _is_row_list(self, node: Node) -> bool:
+    def _is_row_list(self, node: Node, used: bool) -> bool:
         parts = node.parts if isinstance(node, Sum) else (node,)
         rows = [item for part in parts if isinstance(part, Seq) for item in part.items]
         shaped = all(isinstance(part, (Seq, Name)) for part in parts)
-        return shaped and bool(rows) and all(isinstance(r, Map) and self.row(r).test_file for r in rows)
+        return shaped and (used or bool(rows)) and all(isinstance(r, Map) and self.row(r).test_file for r in rows)
 
 
 def parse(text: str, where: str) -> Template:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
-from sync_tools.ci.blocks import merged_blocks, with_blocks
+from sync_tools.ci.blocks import merged_blocks, one_sided, with_blocks
 from sync_tools.ci.delta import MatrixDelta, RowChange
-from sync_tools.ci.jobs import edits, merge_jobs
+from sync_tools.ci.jobs import merge_matrices
 from sync_tools.ci.matrix import Template, parse
 from sync_tools.ci.report import report
 from sync_tools.ci.rows import Rename
+from sync_tools.ci.writing import edits
 from sync_tools.config import Place
 from sync_tools.errors import SyncError
 from sync_tools.merge.result import Conflict, Merged
@@ -34,11 +35,13 @@ class Settled:
 @dataclass(frozen=True)
 class TemplatePort:
     """`data` is the fork's template after the change, with conflict markers where `conflicts` says so (it cannot be
-    rendered then); None where upstream deleted the template and the fork had it as upstream did."""
+    rendered then); None where upstream deleted the template and the fork had it as upstream did. `diverged` are the
+    places that a changed row went to."""
 
     data: bytes | None
     delta: MatrixDelta = field(default_factory=MatrixDelta)
     conflicts: tuple[Conflict, ...] = ()
+    diverged: tuple[Place, ...] = ()
 
     @property
     def added(self) -> tuple[RowChange, ...]:
@@ -90,24 +93,34 @@ def port_template(
         merged = merge(path, base, ours, theirs)
         return TemplatePort(merged.final, conflicts=merged.conflicts)
     ported = _ported(settle(*templates, rename, places), templates, merge, path)
+    ported = replace(ported, diverged=_diverged(ported.delta, places, rename))
     return replace(ported, data=theirs) if ours == base and not places else ported
+
+
+def _diverged(delta: MatrixDelta, places: Sequence[Place], rename: Rename) -> tuple[Place, ...]:
+    touched = {
+        (rename(change.job), rename(change.test_file))
+        for change in delta.added + delta.removed + delta.changed + delta.moved
+    }
+    return tuple(place for place in places if (rename(place.to), rename(place.test_file)) in touched)
 
 
 def compare(before: Template, after: Template, rename: Rename = str) -> MatrixDelta:
     """What a change of the template did to its matrix."""
-    return report(merge_jobs(before, before, after, rename, ()))
+    return report(merge_matrices(before, before, after, rename, ()))
 
 
 def settle(
     before: Template, ours: Template, after: Template, rename: Rename = str, places: Sequence[Place] = ()
 ) -> Settled:
     """The matrix merged by meaning, in the three texts that are left to be merged as text."""
-    matrix = merge_jobs(before, ours, after, rename, places)
-    blocks = merged_blocks(before, ours, after, edits(matrix, ours, after))
+    matrix = merge_matrices(before, ours, after, rename, places)
+    blocks = merged_blocks(before, ours, matrix.new, edits(matrix, ours))
+    alone = one_sided(before, after)
     return Settled(
-        base=with_blocks(before, {name: views.base for name, views in blocks.items()}),
+        base=with_blocks(before, {name: views.base for name, views in blocks.items()}, alone),
         ours=with_blocks(ours, {name: views.ours for name, views in blocks.items()}),
-        theirs=with_blocks(after, {name: views.theirs for name, views in blocks.items()}),
+        theirs=with_blocks(after, {name: views.theirs for name, views in blocks.items()}, alone),
         delta=report(matrix),
     )
 

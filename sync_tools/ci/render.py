@@ -42,8 +42,11 @@ def workflow(template: bytes, where: str, standing: bytes | None = None, banner:
 
 
 def split_banner(standing: bytes, body: bytes) -> bytes:
-    """The comment lines at the head of a workflow that are not the template's own."""
-    return _comments(standing).removesuffix(_comments(body))
+    """The head of a workflow that is not the template's own: its comment lines, and the empty lines after them."""
+    comments = _comments(standing)
+    own = _comments(body)
+    empty = _empty(standing[len(comments) :]) - _empty(body[len(own) :])
+    return comments.removesuffix(own) + b"\n" * (empty if not own else 0)
 
 
 def _environment() -> dict[str, str]:
@@ -55,6 +58,11 @@ def _comments(data: bytes) -> bytes:
     lines = data.splitlines(keepends=True)
     end = next((at for at, line in enumerate(lines) if not line.startswith(b"#")), len(lines))
     return b"".join(lines[:end])
+
+
+def _empty(data: bytes) -> int:
+    """How many empty lines it begins with."""
+    return len(data) - len(data.lstrip(b"\n"))
 
 
 def _lines(banner: str) -> str:

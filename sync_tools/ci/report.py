@@ -1,158 +1,152 @@
 """What a matrix merge did, as a delta: each row once, and whatever found no place."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
 
 from sync_tools.ci.delta import JobChange, MatrixDelta, Present, RowChange, Unplaced, combined
 from sync_tools.ci.jobs import JobMerge, MatrixMerge
 from sync_tools.ci.matrix import Row
-from sync_tools.ci.rows import Rows
-from sync_tools.ci.sequence import Slot, merge
+from sync_tools.ci.rows import MergedRows, Rows
+from sync_tools.ci.sequence import Slot, State, merge
 from sync_tools.ci.sides import JobSide
 from sync_tools.ci.views import CellViews, Span
 
-SHARED = "the fork's list serves other jobs too, for which upstream did not change it"
+SHARED = "the fork keeps it in a list that serves other jobs too"
 NO_ROW = "the fork has no such row in this job"
+KINDS: dict[State, Literal["added", "removed", "changed"]] = {
+    "added": "added",
+    "removed": "removed",
+    "changed": "changed",
+    "lost-by-ours": "changed",
+}
 
 
 def report(merged: MatrixMerge) -> MatrixDelta:
-    """The delta of a merge; rows of a list that several jobs share are told of once."""
-    told: set[Span] = set()
+    """The delta of a merge; rows of a list that several jobs share are told of once, under the first of them."""
     parts: list[MatrixDelta] = []
+    told: set[Span] = set()
+    for name, rows in merged.lists.items():
+        users = [job.name for job in merged.mine.jobs if f"list {name}" in job.form]
+        parts += _rows(rows, users[0] if users else name, merged, told)
+        told |= set(rows.lists)
     for slot in merged.slots:
-        job = merged.jobs.get(slot.ours) if slot.ours is not None else None
-        if job is not None:
-            parts += [_job(job), *_rows(job, merged, frozenset(told))]
-            told |= set(job.rows.lists) if job.rows else set()
+        if slot.ours is not None and slot.ours in merged.jobs:
+            job = merged.jobs[slot.ours]
+            parts.append(_job(job))
+            if job.rows:
+                parts += _rows(job.rows, job.ours.name, merged, told)
+                told |= set(job.rows.lists)
         elif slot.state in ("added", "lost-by-ours"):
             parts += _without_counterpart(slot, merged)
         elif slot.state == "removed":
-            parts.append(_removed(merged.old[_index(slot.before)]))
+            parts.append(_removed(merged.old.jobs[_index(slot.before)]))
     return combined(parts)
 
 
 def _job(job: JobMerge) -> MatrixDelta:
     if job.renamed:
         return MatrixDelta(jobs=(JobChange("renamed", job.ours.name, job.after.name),))
-    before, after = (
-        (side.node.job.options, side.node.job.form) if side.node else None for side in (job.before, job.after)
-    )
-    if None in (before, after) or before == after:
+    if job.before.node is None or job.after.node is None:
+        return MatrixDelta()
+    before, after = job.before.node.job, job.after.node.job
+    if (before.options, before.form) == (after.options, after.form):
         return MatrixDelta()
     return MatrixDelta(jobs=(JobChange("changed", job.ours.name, job.ours.name),))
 
 
-def _rows(job: JobMerge, merged: MatrixMerge, told: frozenset[Span]) -> Iterator[MatrixDelta]:
-    if job.rows is None:
-        return
-    views = {span: iter(cells) for span, cells in job.rows.lists.items()}
-    for slot, span in job.rows.slots:
-        cell = next(views[span]) if slot.state not in ("removed", "lost-by-ours") else None
+def _rows(rows: MergedRows, job: str, merged: MatrixMerge, told: set[Span]) -> Iterator[MatrixDelta]:
+    cells = {span: iter(of) for span, of in rows.lists.items()}
+    for slot, span in rows.slots:
+        cell = next(cells[span]) if slot.state not in ("removed", "lost-by-ours") else None
         if span in merged.disputed:
-            yield _unplaced(slot, job, SHARED)
+            yield _unplaced(slot, rows, job, SHARED)
         elif span not in told:
-            yield _row(slot, job, cell)
-    yield from _elsewhere(job, merged)
+            yield _row(slot, rows, job, cell)
+    placed = {slot.after for slot, _ in rows.slots}
+    for slot in merge(rows.before.items, rows.ours.items, rows.after.items):
+        if slot.after is not None and slot.after not in placed:
+            yield _elsewhere(rows.after, slot.after, job, merged)
 
 
-def _row(slot: Slot, job: JobMerge, cell: CellViews | None) -> MatrixDelta:
-    name = job.ours.name
-    before, ours, after = (_at(side.rows, at) for side, at in zip(_sides(job), _indices(slot), strict=True))
+def _row(slot: Slot, rows: MergedRows, job: str, cell: CellViews | None) -> MatrixDelta:
+    before, after = _at(rows.before, slot.before), _at(rows.after, slot.after)
     if slot.state == "lost-by-ours":
-        return _unplaced(slot, job, NO_ROW)
+        return _unplaced(slot, rows, job, NO_ROW)
     if cell is not None and not cell.base == cell.ours == cell.theirs:
         return MatrixDelta()
+    if slot.state in ("changed", "present") and slot.ours is not None and slot.after is not None and after:
+        differs = rows.ours.items[slot.ours].key != rows.after.items[slot.after].key
+        if slot.state == "present" or not differs:
+            return MatrixDelta(present=(Present(job, job, after, differs),))
+        return MatrixDelta(changed=(RowChange(job, before, after),))
     if slot.state == "added":
-        return MatrixDelta(added=(RowChange(name, None, after),))
+        return MatrixDelta(added=(RowChange(job, None, after),))
     if slot.state == "removed":
-        return MatrixDelta(removed=(RowChange(name, before, None),))
-    if slot.state == "changed" and before and ours and after:
-        if job.ours.rows.item(ours) == job.after.rows.item(after):
-            return MatrixDelta(present=(Present(name, job.after.name, after, differs=False),))
-        return MatrixDelta(changed=(RowChange(name, before, after),))
-    if slot.state == "present" and ours and after:
-        differs = job.ours.rows.item(ours).key != job.after.rows.item(after).key
-        return MatrixDelta(present=(Present(name, job.after.name, after, differs),))
-    return MatrixDelta(moved=(RowChange(name, before, after),)) if slot.moved else MatrixDelta()
+        return MatrixDelta(removed=(RowChange(job, before, None),))
+    return MatrixDelta(moved=(RowChange(job, before, after),)) if slot.moved else MatrixDelta()
 
 
-def _elsewhere(job: JobMerge, merged: MatrixMerge) -> Iterator[MatrixDelta]:
-    """Rows that were not added because the fork runs their test in another job."""
-    assert job.rows is not None
-    placed = {slot.after for slot, _ in job.rows.slots}
-    upstream = {slot.after for slot in merge(job.before.rows.items, job.before.rows.items, job.after.rows.items)}
-    for at in sorted(a for a in upstream - placed if a is not None):
-        yield _present_elsewhere(job.after, at, merged)
-
-
-def _present_elsewhere(after: JobSide, at: int, merged: MatrixMerge) -> MatrixDelta:
-    item = after.rows.items[at]
-    for job in merged.mine:
-        for known in job.rows.items:
-            if known.kin == item.kin:
-                row = after.rows.nodes[at].row
-                return MatrixDelta(present=(Present(job.name, after.name, row, known.key != item.key),))
+def _elsewhere(after: Rows, at: int, job: str, merged: MatrixMerge) -> MatrixDelta:
+    """A row whose test the fork runs in another job already."""
+    item = after.items[at]
+    for known in merged.mine.jobs:
+        for row in known.rows.items:
+            if row.kin == item.kin:
+                return MatrixDelta(present=(Present(known.name, job, after.nodes[at].row, row.key != item.key),))
     return MatrixDelta()
 
 
 def _without_counterpart(slot: Slot, merged: MatrixMerge) -> Iterator[MatrixDelta]:
-    """A job that upstream adds, or changes while the fork lacks it."""
-    after = merged.new[_index(slot.after)]
+    """A job that upstream adds, or one that it changes while the fork lacks it."""
+    after = merged.new.jobs[_index(slot.after)]
     if slot.state == "added" and after.node:
         yield MatrixDelta(jobs=(JobChange("added", after.name, after.name),))
-        yield MatrixDelta(added=tuple(RowChange(after.name, None, node.row) for node in after.rows.nodes))
+        own = (row for name, row in _with_list(after) if name is None or name not in merged.mine.lists)
+        yield MatrixDelta(added=tuple(RowChange(after.name, None, row) for row in own))
         return
-    before = (
-        merged.old[slot.before].rows if slot.before is not None else Rows(after.rows.template, (), after.rows.rename)
-    )
+    gone = merged.old.jobs[slot.before] if slot.before is not None else None
+    before = gone.rows if gone else replace(after.rows, nodes=())
     rows = [_lost(change, before, after, merged) for change in merge(before.items, before.items, after.rows.items)]
-    options_changed = slot.before is not None and merged.old[slot.before].item.key[0] != after.item.key[0]
-    if options_changed or any(part.unplaced for part in rows):
+    if any(part.unplaced for part in rows) or (gone and gone.item.key[0] != after.item.key[0]):
         yield MatrixDelta(missing_jobs=(after.name,))
     yield from rows
 
 
+def _with_list(job: JobSide) -> Iterator[tuple[str | None, Row]]:
+    """A job's rows, each with the name of the shared list that it stands in."""
+    own = {(node.seq.start, node.at) for node in job.own_rows.nodes}
+    names = [part.removeprefix("list ") for part in job.form if part != "inline"]
+    for node in job.rows.nodes:
+        yield (None if (node.seq.start, node.at) in own else names[0] if names else None), node.row
+
+
 def _lost(slot: Slot, before: Rows, after: JobSide, merged: MatrixMerge) -> MatrixDelta:
-    """A row of a job that the fork lacks."""
-    why = f"the fork has no job {after.name}"
+    """A row of a job that the fork lacks: told of, unless the fork runs it elsewhere or it is gone on both sides."""
     if slot.state == "added":
-        found = _present_elsewhere(after, _index(slot.after), merged)
-        return (
-            found
-            if found.present
-            else MatrixDelta(unplaced=(Unplaced(after.name, "added", after.rows.nodes[_index(slot.after)].row, why),))
-        )
-    if slot.state == "changed":
-        return MatrixDelta(unplaced=(Unplaced(after.name, "changed", after.rows.nodes[_index(slot.after)].row, why),))
+        found = _elsewhere(after.rows, _index(slot.after), after.name, merged)
+        if found.present:
+            return found
     if slot.state == "removed":
-        item = before.items[_index(slot.before)]
-        if any(known.kin == item.kin for job in merged.mine for known in job.rows.items):
-            row = before.nodes[_index(slot.before)].row
-            return MatrixDelta(unplaced=(Unplaced(after.name, "removed", row, why),))
-    return MatrixDelta()
+        kin = before.items[_index(slot.before)].kin
+        if not any(known.kin == kin for job in merged.mine.jobs for known in job.rows.items):
+            return MatrixDelta()
+    row = _at(after.rows, slot.after) or _at(before, slot.before)
+    if slot.state not in KINDS or row is None:
+        return MatrixDelta()
+    return MatrixDelta(unplaced=(Unplaced(after.name, KINDS[slot.state], row, f"the fork has no job {after.name}"),))
 
 
 def _removed(job: JobSide) -> MatrixDelta:
-    entry = job.node.entry if job.node else None
-    own = [n.row for n in job.rows.nodes if entry and entry.start <= n.seq.start < entry.end]
-    return MatrixDelta(
-        removed=tuple(RowChange(job.name, row, None) for row in own), jobs=(JobChange("removed", job.name, job.name),)
-    )
+    rows = tuple(RowChange(job.name, node.row, None) for node in job.own_rows.nodes)
+    return MatrixDelta(removed=rows, jobs=(JobChange("removed", job.name, job.name),))
 
 
-def _unplaced(slot: Slot, job: JobMerge, why: str) -> MatrixDelta:
-    kinds = {"added": "added", "changed": "changed", "removed": "removed", "lost-by-ours": "changed"}
-    row = _at(job.after.rows, slot.after) or _at(job.before.rows, slot.before)
-    if slot.state not in kinds or row is None:
+def _unplaced(slot: Slot, rows: MergedRows, job: str, why: str) -> MatrixDelta:
+    row = _at(rows.after, slot.after) or _at(rows.before, slot.before)
+    if slot.state not in KINDS or row is None:
         return MatrixDelta()
-    return MatrixDelta(unplaced=(Unplaced(job.ours.name, kinds[slot.state], row, why),))  # type: ignore[arg-type]
-
-
-def _sides(job: JobMerge) -> tuple[JobSide, JobSide, JobSide]:
-    return job.before, job.ours, job.after
-
-
-def _indices(slot: Slot) -> tuple[int | None, int | None, int | None]:
-    return slot.before, slot.ours, slot.after
+    return MatrixDelta(unplaced=(Unplaced(job, KINDS[slot.state], row, why),))
 
 
 def _at(rows: Rows, at: int | None) -> Row | None:

@@ -9,7 +9,7 @@ from sync_tools.ci.literal import Map, Seq
 from sync_tools.ci.matrix import TEST_FILE, Row, RowNode, Template
 from sync_tools.ci.options import Options, merge_options
 from sync_tools.ci.sequence import Item, Slot, merge
-from sync_tools.ci.views import CellViews, Span
+from sync_tools.ci.views import CellViews, Span, Views, weave
 
 Rename = Callable[[str], str]
 
@@ -48,28 +48,45 @@ class Rows:
 
 @dataclass(frozen=True)
 class MergedRows:
-    """Each slot with its list; `lists` has the new cells of each list of ours."""
+    """Each slot with the list of ours that it stands in. `original` are those lists, `lists` their cells after the merge."""
 
+    before: Rows
+    ours: Rows
+    after: Rows
     slots: tuple[tuple[Slot, Span], ...]
+    original: Mapping[Span, Cells]
     lists: Mapping[Span, tuple[CellViews, ...]]
 
 
-def merge_rows(before: Rows, ours: Rows, after: Rows, home: Seq, elsewhere: frozenset[str]) -> MergedRows:
-    """Upstream's change to a job's rows, made to ours. `home` takes rows where ours has none to stand beside;
-    rows of `elsewhere` are not added."""
+def merge_rows(before: Rows, ours: Rows, after: Rows, home: Seq | None, elsewhere: frozenset[str]) -> MergedRows:
+    """Upstream's change to a sequence of rows, made to ours. `home` is the list that takes rows where ours has none to
+    stand beside; rows of `elsewhere` are not added."""
     slots = [
         slot
         for slot in merge(before.items, ours.items, after.items)
         if not (slot.state == "added" and _at(after.items, slot.after).kin in elsewhere)
     ]
-    home_span = (home.start, home.end)
-    lists = ours.lists | ({} if home_span in ours.lists else {home_span: split(ours.template.text, home)})
-    placed = tuple(zip(slots, _spans(slots, ours, home_span), strict=True))
-    cells: dict[Span, list[CellViews]] = {span: [] for span in lists}
+    original = dict(ours.lists)
+    if home is not None and not home.items:
+        original[home.start, home.end] = split(ours.template.text, home)
+    default = (home.start, home.end) if home else next(iter(original), (0, 0))
+    placed = tuple(zip(slots, _spans(slots, ours, default), strict=True))
+    cells: dict[Span, list[CellViews]] = {span: [] for span in original}
     for slot, span in placed:
         if slot.state not in ("removed", "lost-by-ours"):
-            cells[span].append(_cell(slot, before, ours, after, lists[span]))
-    return MergedRows(placed, {span: tuple(of) for span, of in cells.items()})
+            cells[span].append(_cell(slot, before, ours, after, original[span]))
+    return MergedRows(before, ours, after, placed, original, {span: tuple(of) for span, of in cells.items()})
+
+
+def without_rows(template: Template, rows: Sequence[RowNode]) -> dict[Span, Views]:
+    """The lists that the rows stand in, without them."""
+    gone = {(node.seq.start, node.at) for node in rows}
+    edits: dict[Span, Views] = {}
+    for seq in {(node.seq.start, node.seq.end): node.seq for node in rows}.values():
+        cells = split(template.text, seq)
+        kept = [CellViews.same(cell) for at, cell in enumerate(cells.cells) if (seq.start, at) not in gone]
+        edits[seq.start, seq.end] = weave(cells, kept)
+    return edits
 
 
 def _spans(slots: Sequence[Slot], ours: Rows, home: Span) -> list[Span]:

@@ -27,25 +27,59 @@ class JobSide:
         return Item((options, tuple(item.key for item in self.rows.items)), self.kin)
 
     @property
+    def form(self) -> tuple[str, ...]:
+        return self.node.job.form if self.node else ("elsewhere",)
+
+    @property
     def opaque(self) -> bool:
         return self.node is not None and self.node.opaque
+
+    @property
+    def relocated(self) -> bool:
+        """Whether `places` took rows from it or gave it some."""
+        return self.node is None or self.node.rows != self.rows.nodes
+
+    @property
+    def own_rows(self) -> Rows:
+        """The rows that are written in the job itself, not in a shared list."""
+        entry = self.node.entry if self.node else None
+        own = (n for n in self.rows.nodes if entry and entry.start <= n.seq.start < entry.end)
+        return replace(self.rows, nodes=tuple(own))
+
+
+@dataclass(frozen=True)
+class Side:
+    """A template's matrix; `lists` are its shared lists."""
+
+    template: Template
+    jobs: tuple[JobSide, ...]
+    lists: Mapping[str, Rows]
+
+    def gone(self, name: str) -> list[RowNode]:
+        """The rows of a list that `places` took out of it."""
+        kept = {(node.seq.start, node.at) for node in self.lists[name].nodes}
+        return [node for node in self.template.named[name] if (node.seq.start, node.at) not in kept]
 
 
 def sides(
     before: Template, ours: Template, after: Template, rename: Rename, places: Sequence[Place]
-) -> tuple[list[JobSide], list[JobSide], list[JobSide]]:
-    """The jobs of the three matrices; upstream's with `places` carried out, renamed jobs under their new name."""
-    old, mine, new = (_jobs(template, rename) for template in (before, ours, after))
-    renamed = {b: a for b, a in _renames(old, new).items() if a not in {job.kin for job in mine}}
-    old, mine = ([replace(job, kin=renamed.get(job.kin, job.kin)) for job in jobs] for jobs in (old, mine))
-    old, new = (_relocated(jobs, places, rename) for jobs in (old, new))
+) -> tuple[Side, Side, Side]:
+    """The three matrices; upstream's with `places` carried out, renamed jobs under their new name."""
+    old, mine, new = (_side(template, rename) for template in (before, ours, after))
+    renamed = {b: a for b, a in _renames(old.jobs, new.jobs).items() if a not in {job.kin for job in mine.jobs}}
+    old, mine = (
+        replace(side, jobs=tuple(replace(job, kin=renamed.get(job.kin, job.kin)) for job in side.jobs))
+        for side in (old, mine)
+    )
+    old, new = (_relocated(side, places, rename) for side in (old, new))
     return _with_places(old, new), mine, _with_places(new, old)
 
 
-def _jobs(template: Template, rename: Rename) -> list[JobSide]:
-    return [
+def _side(template: Template, rename: Rename) -> Side:
+    jobs = (
         JobSide(rename(node.job.name), node.job.name, node, Rows(template, node.rows, rename)) for node in template.jobs
-    ]
+    )
+    return Side(template, tuple(jobs), {b.name: Rows(template, template.named[b.name], rename) for b in template.lists})
 
 
 def _renames(old: Sequence[JobSide], new: Sequence[JobSide]) -> Mapping[str, str]:
@@ -84,19 +118,23 @@ def _option(job: JobSide, name: str) -> str | None:
     return dict(job.node.job.options).get(name) if job.node else None
 
 
-def _relocated(jobs: list[JobSide], places: Sequence[Place], rename: Rename) -> list[JobSide]:
-    """Upstream's jobs with each row of `places` moved to its job; out of every job that shares its list."""
+def _relocated(side: Side, places: Sequence[Place], rename: Rename) -> Side:
+    """Upstream's matrix with each row of `places` moved to its job; out of every job that shares its list."""
     for place in places:
-        source = next((job for job in jobs if job.kin == rename(place.job)), None)
+        source = next((job for job in side.jobs if job.kin == rename(place.job)), None)
         rows = [n for n in source.rows.nodes if rename(n.row.test_file) == rename(place.test_file)] if source else []
         if not rows or source is None:
             continue
-        jobs = [replace(job, rows=replace(job.rows, nodes=_without(job.rows.nodes, rows))) for job in jobs]
         kin = rename(place.to)
+        jobs = [replace(job, rows=_without(job.rows, rows)) for job in side.jobs]
         if kin not in {job.kin for job in jobs}:
             jobs.append(JobSide(kin, place.to, None, replace(source.rows, nodes=())))
-        jobs = [_with_rows(job, rows) if job.kin == kin else job for job in jobs]
-    return jobs
+        side = Side(
+            side.template,
+            tuple(_with_rows(job, rows) if job.kin == kin else job for job in jobs),
+            {name: _without(of, rows) for name, of in side.lists.items()},
+        )
+    return side
 
 
 def _with_rows(job: JobSide, rows: Sequence[RowNode]) -> JobSide:
@@ -106,20 +144,13 @@ def _with_rows(job: JobSide, rows: Sequence[RowNode]) -> JobSide:
     return replace(job, rows=replace(job.rows, nodes=job.rows.nodes + new))
 
 
-def _without(nodes: Sequence[RowNode], rows: Sequence[RowNode]) -> tuple[RowNode, ...]:
-    gone = {(row.seq.start, row.at) for row in rows}
-    return tuple(node for node in nodes if (node.seq.start, node.at) not in gone)
+def _without(rows: Rows, gone: Sequence[RowNode]) -> Rows:
+    places = {(row.seq.start, row.at) for row in gone}
+    return replace(rows, nodes=tuple(n for n in rows.nodes if (n.seq.start, n.at) not in places))
 
 
-def _with_places(jobs: list[JobSide], other: Sequence[JobSide]) -> list[JobSide]:
-    """With an empty job for each that stands on the other side as a place alone, so that it counts as neither new nor gone."""
-    known = {job.kin for job in jobs}
-    return jobs + [
-        replace(job, rows=replace(job.rows, template=_template(jobs, job), nodes=()))
-        for job in other
-        if job.node is None and job.kin not in known
-    ]
-
-
-def _template(jobs: Sequence[JobSide], otherwise: JobSide) -> Template:
-    return jobs[0].rows.template if jobs else otherwise.rows.template
+def _with_places(side: Side, other: Side) -> Side:
+    """With an empty job for each that is on the other side a place alone, so that it counts as neither new nor gone."""
+    known = {job.kin for job in side.jobs}
+    places = (job for job in other.jobs if job.node is None and job.kin not in known)
+    return replace(side, jobs=side.jobs + tuple(replace(job, rows=replace(job.rows, nodes=())) for job in places))

@@ -56,6 +56,20 @@ def join_touching(regions: list[Region], may_touch: Touch) -> list[Region]:
     return result
 
 
+def join_near(regions: list[Region], gap: int) -> list[Region]:
+    """Changes of both sides with at most `gap` unchanged lines between them become one conflict."""
+    result: list[Region] = []
+    for region in regions:
+        near = result[-2:] if len(result) > 1 and result[-1].kind == "same" else result[-1:]
+        between = near[-1].base[1] - near[-1].base[0] if len(near) == 2 else 0
+        kinds = {near[0].kind, region.kind} if near else {"same"}
+        if "same" not in kinds and len(kinds) > 1 and between <= gap:
+            del result[-len(near) :]
+            region = joined([*near, region])
+        result.append(region)
+    return result
+
+
 def joined(regions: Sequence[Region]) -> Region:
     first, last = regions[0], regions[-1]
     return Region(

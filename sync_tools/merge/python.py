@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from sync_tools.merge.diff3 import Region, compare3, join_touching
+from sync_tools.merge.diff3 import Region, compare3, join_near, join_touching
 from sync_tools.merge.lines import Span
 from sync_tools.merge.markers import Clean, Segment
 from sync_tools.merge.resolve import Sides, resolve
@@ -14,6 +14,13 @@ from sync_tools.merge.touch import may_touch
 def merge_lines(sides: Sides) -> list[Segment]:
     """Merges the whole files."""
     return merge_spans(sides, *((0, len(source.lines)) for source in (sides.base, sides.ours, sides.theirs)))
+
+
+def merge_apart(sides: Sides, gap: int) -> list[Segment]:
+    """Merges the whole files with a conflict wherever at most `gap` unchanged lines lie between changes of both."""
+    b, o, t = sides.base.lines, sides.ours.lines, sides.theirs.lines
+    regions = join_near(compare3(b, o, t), gap)
+    return [part for r in regions for part in segment(r, b, o, t, symbol(sides, r) if r.kind == "conflict" else "")]
 
 
 def merge_spans(sides: Sides, base: Span, ours: Span, theirs: Span) -> list[Segment]:

@@ -9,7 +9,7 @@ from sync_tools.merge.items import DEFINITIONS
 from sync_tools.merge.lines import Span
 from sync_tools.merge.source import Source
 from sync_tools.merge.touch import unordered
-from sync_tools.merge.units import Unit, are_elements, are_imports, commute, units
+from sync_tools.merge.units import Unit, are_elements, are_imports, are_statements, commute, units
 
 REACH = 20
 
@@ -81,7 +81,26 @@ def _by_units(sides: Sides, region: Region) -> list[bytes] | None:
             return merge_imports(*(statements(source, each) for source, each in zip(sources, found)))
         if are_elements(b + o + t) and _one_literal(*found):
             return merge_elements(*(elements(source, each) for source, each in zip(sources, found)))
-    return _both(sides, region, o, t) if not b and o and t and commute(o, t) else None
+    if b or not o or not t:
+        return None
+    depths = _depth(sides.ours, o), _depth(sides.theirs, t)
+    if depths[0] != depths[1]:
+        return _nested(sides, region, *depths) if are_statements(o + t) else None
+    return _both(sides, region, o, t) if commute(o, t) else None
+
+
+def _depth(source: Source, found: list[Unit]) -> int | None:
+    """The indentation that all units share."""
+    depths = {len(line) - len(line.lstrip()) for line in (source.lines[unit.start] for unit in found)}
+    return depths.pop() if len(depths) == 1 else None
+
+
+def _nested(sides: Sides, region: Region, ours: int | None, theirs: int | None) -> list[bytes] | None:
+    """One side went on with an inner block and the other stands after it: the deeper lines come first."""
+    if ours is None or theirs is None:
+        return None
+    lines = [list(sides.ours.lines[slice(*region.ours)]), list(sides.theirs.lines[slice(*region.theirs)])]
+    return lines[0] + lines[1] if ours > theirs else lines[1] + lines[0]
 
 
 def _cover(found: list[Unit], span: Span) -> bool:

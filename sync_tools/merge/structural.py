@@ -1,17 +1,21 @@
 """Three-way merge of a Python file: by line, by definition where that leaves conflicts, and what of it is mechanical."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sync_tools.merge.definitions import merge_definitions
 from sync_tools.merge.diff import Hunk, hunks
 from sync_tools.merge.lines import split
-from sync_tools.merge.markers import Clash, Clean, Segment, disputed, ours_only
-from sync_tools.merge.python import merge_lines
+from sync_tools.merge.markers import Clash, Segment, disputed, ours_only
+from sync_tools.merge.python import merge_apart, merge_lines
 from sync_tools.merge.resolve import Sides
 from sync_tools.merge.result import Conflict
 from sync_tools.merge.source import Parser, Source
 from sync_tools.merge.symbols import MODULE, touched
+
+APART = (0, 3, 10)
+"""Unchanged lines that must part changes of both sides, tried in turn, where nothing finer gives a sound merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +26,13 @@ class PythonMerge:
     sides: Sides
 
     def final(self) -> list[Segment]:
-        """Parses where nothing clashes, and holds no definition more often than a side does."""
+        """Parses where nothing clashes, and holds each definition as often as the sides' changes say."""
         by_line = merge_lines(self.sides)
-        if not disputed(by_line) and self._sound(by_line) and self._imports_once(by_line):
+        if not disputed(by_line) and self._sound(by_line) and self._imports_agree(by_line):
             return by_line
-        by_definition = merge_definitions(self.sides)
-        choices = [parts for parts in (by_definition, by_line) if parts is not None and self._sound(parts)]
-        return min(choices, key=disputed, default=[self._everything()])
+        choices = [merge_definitions(self.sides), by_line, *(merge_apart(self.sides, gap) for gap in APART)]
+        sound = [parts for parts in choices if parts is not None and self._sound(parts)]
+        return min(sound, key=disputed, default=[self._everything()])
 
     def mechanical(self, final: list[Segment]) -> bytes:
         """Ours with those changes of theirs that touch nothing which ours changed; ours where they don't stand alone."""
@@ -36,33 +40,61 @@ class PythonMerge:
         edited = _names(b, o, hunks(b.lines, o.lines))
         changes = hunks(b.lines, t.lines)
         kept = _apart(b, t, changes, edited)
-        if len(kept) == len(changes):
-            parts = final
-        elif kept:
-            source = self.parser.source(_applied(b.lines, t.lines, kept))
-            if source is None:
-                return b"".join(o.lines)
-            parts = PythonMerge(self.parser, Sides(b, o, source)).final()
-        else:
-            parts = []
-        result = ours_only(parts)
-        return result if parts and self._sound([Clean(split(result))]) else b"".join(o.lines)
+        if not kept:
+            return b"".join(o.lines)
+        parts = final if len(kept) == len(changes) else self._with(_applied(b.lines, t.lines, kept))
+        return ours_only(parts) if parts and self._holds_together(parts) else b"".join(o.lines)
+
+    def _with(self, theirs: list[bytes]) -> list[Segment]:
+        """The merge of other lines of theirs; nothing where they don't parse."""
+        source = self.parser.source(theirs)
+        return PythonMerge(self.parser, replace(self.sides, theirs=source)).final() if source else []
+
+    def _holds_together(self, parts: list[Segment]) -> bool:
+        """Whether what does not clash, with our side of what does, parses and holds nothing twice."""
+        merged = self._merged(parts)
+        return merged is not None and merged.defined <= self.sides.ours.defined | self.sides.theirs.defined
 
     def _sound(self, parts: list[Segment]) -> bool:
-        merged = self.parser.source(split(ours_only(parts)))
-        if merged is None:
-            return bool(disputed(parts))
-        return merged.defined <= self.sides.ours.defined | self.sides.theirs.defined
+        merged, sides = self._merged(parts), self.sides
+        if merged is None or disputed(parts):
+            return bool(disputed(parts)) and (merged is None or self._holds_together(parts))
+        return _agrees(merged.defined, sides.base.defined, sides.ours.defined, sides.theirs.defined) and self._keeps(
+            merged
+        )
 
-    def _imports_once(self, parts: list[Segment]) -> bool:
-        merged = self.parser.source(split(ours_only(parts)))
-        return merged is None or merged.imported <= self.sides.ours.imported | self.sides.theirs.imported
+    def _keeps(self, merged: Source) -> bool:
+        """Whether what all three hold once is held once."""
+        sources = (self.sides.base, self.sides.ours, self.sides.theirs, merged)
+        once = [{line for line, n in Counter(source.lines).items() if n == 1 and line.strip()} for source in sources]
+        return once[0] & once[1] & once[2] <= once[3]
+
+    def _imports_agree(self, parts: list[Segment]) -> bool:
+        merged, sides = self._merged(parts), self.sides
+        return merged is None or _agrees(
+            merged.imported, sides.base.imported, sides.ours.imported, sides.theirs.imported
+        )
+
+    def _merged(self, parts: list[Segment]) -> Source | None:
+        return self.parser.source(split(ours_only(parts)))
 
     def _everything(self) -> Clash:
         sources = (self.sides.base, self.sides.ours, self.sides.theirs)
         spans = [(0, len(source.lines)) for source in sources]
         base, ours, theirs = (source.lines for source in sources)
         return Clash(Conflict(MODULE, *spans), ours, base, theirs)
+
+
+def _agrees(merged: Counter[str], base: Counter[str], ours: Counter[str], theirs: Counter[str]) -> bool:
+    """Whether each name occurs as often as it does on the side that changed that, or between the two if both did."""
+    if merged == ours == theirs:
+        return True
+    for name in {*merged, *ours, *theirs}:
+        m, b, o, t = merged[name], base[name], ours[name], theirs[name]
+        low, high = (t, t) if o == b else (o, o) if t == b else (min(o, t), max(o, t))
+        if not low <= m <= high:
+            return False
+    return True
 
 
 def _apart(base: Source, side: Source, changes: Sequence[Hunk], held: set[object]) -> list[Hunk]:

@@ -5,7 +5,7 @@ part of the adaptation commit.
 """
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -150,15 +150,26 @@ def _renamed(name: str, setting: Setting) -> str:
 
 
 def _folded(template: bytes, setting: Setting) -> bytes:
-    """A translated template in which the tests that live in another file of the fork are named as that file."""
+    """A translated template in which the tests that live in another file of the fork are named as that file. A row that
+    the file has already goes: a job runs it once."""
     tests = f"{setting.config.ci.tests}/"
+    lines = template.split(b"\n")
     for policy in setting.config.policies:
         if policy.into and policy.match.startswith(tests):
             old = setting.translator.file("matrix.txt", policy.match.removeprefix(tests).encode()).data
-            new = policy.into.removeprefix(tests).encode()
-            for quote in (b"'", b'"'):
-                template = template.replace(quote + old + quote, quote + new + quote)
-    return template
+            lines = list(_renamed_rows(lines, old, policy.into.removeprefix(tests).encode()))
+    return b"\n".join(lines)
+
+
+def _renamed_rows(lines: Sequence[bytes], old: bytes, new: bytes) -> Iterator[bytes]:
+    seen: set[bytes] = set()
+    for line in lines:
+        if b"[" in line:
+            seen = set()
+        row = line.replace(b"'" + old + b"'", b"'" + new + b"'").replace(b'"' + old + b'"', b'"' + new + b'"')
+        if row == line or row.strip().rstrip(b",") not in seen:
+            yield row
+        seen.add(row.strip().rstrip(b","))
 
 
 def _registrations(delta: MatrixDelta, template: Blob | None) -> list[Registration]:

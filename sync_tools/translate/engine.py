@@ -1,6 +1,5 @@
 """From the bytes of a file to its translation: decode, the seam pass of Python, then the edits of the text passes."""
 
-import textwrap
 from dataclasses import dataclass
 
 from sync_tools.translate.arguments import report_gone_arguments
@@ -10,6 +9,7 @@ from sync_tools.translate.environment import translate_environment
 from sync_tools.translate.flags import translate_flags
 from sync_tools.translate.imports import translate_imports
 from sync_tools.translate.kinds import Kind, Profile
+from sync_tools.translate.metrics import translate_metrics
 from sync_tools.translate.names import Naming, rename, rename_all
 from sync_tools.translate.overrides import translate_overrides
 from sync_tools.translate.prose import translate_prose
@@ -92,12 +92,20 @@ def _piece(body: str, piece: Piece, settings: Settings) -> Translated:
         return body, (), ()
     if piece.kind != "python" or ">" in piece.indent:
         return _passes(body, "text" if piece.kind == "python" else piece.kind, settings)
-    lead = piece.indent
-    if any(line.strip() and not line.startswith(lead) for line in body.split("\n")):
+    lead, code = piece.indent, body.removesuffix("\n")
+    lines = code.split("\n")
+    seam = None
+    if settings.naming.engine and all(line.startswith(lead) or not line.strip() for line in lines):
+        plain = "\n".join(line.removeprefix(lead) for line in lines) + "\n"
+        seam = translate_seam(plain, settings.style, settings.seam_module)
+    if seam is None:
         return _passes(body, "python", settings)
-    plain = "\n".join(line[len(lead) :] if line.startswith(lead) else line for line in body.split("\n"))
-    result, applications, sites = _python(plain, settings)
-    return textwrap.indent(result, lead), *shifted(0, len(lead), applications, sites)
+    blank = lead if lead in lines else ""
+    between = "\n".join(lead + line if line.strip() else blank for line in seam[0].removesuffix("\n").split("\n")) + body[len(code) :]
+    result, applications, sites = _passes(between, "python", settings)
+    applications, sites = mapped(body, between, applications, sites)
+    found, reported = shifted(0, len(lead), seam[1], seam[2])
+    return result, (*found, *applications), (*reported, *sites)
 
 
 def _passes(text: str, kind: Kind, settings: Settings) -> Translated:
@@ -119,4 +127,5 @@ def _engine_passes(claims: Claims, kind: Kind, naming: Naming) -> None:
         translate_overrides(claims, lexed)
         translate_flags(claims, kind, lexed)
         translate_endpoints(claims, kind, lexed)
+    translate_metrics(claims)
     translate_environment(claims, lexed, lines_may_go=kind != "patch")

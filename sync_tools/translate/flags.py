@@ -17,6 +17,7 @@ from sync_tools.translate.text.places import Place, places
 from sync_tools.translate.text.pylex import Lexed
 
 _FLAG = re.compile(r"--sglang-(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w{<*-])")
+_DEFINED = re.compile(r"""add_argument\(\s*["']$""")
 _GAP = re.compile(r"(?:[\s\"'\\#]|(?<=[\s\"'])[fFrRbB](?=[\"']))*")
 
 
@@ -67,12 +68,15 @@ def _groups(text: str, found: list[Occurrence]) -> Iterator[list[Occurrence]]:
 def _decide(claims: Claims, group: list[Occurrence], lexed: Lexed | None) -> list[Drop]:
     """The edits of one flag or one folding group; what is to be removed comes back."""
     o = group[0]
-    if o.flag.action == "fold":
-        return _fold(claims, group)
     value = _value(claims.text, o)
     flag = o.flag
     new = o.new_prefix + flag.new
+    if _DEFINED.search(claims.text, max(0, o.start - 40), o.start) and flag.code != rule_of("own").code:
+        # A parser's definition is the project's own option, whatever the engine calls a like one.
+        return _replace(claims, o, o.new_prefix + flag.name)
     match flag.action:
+        case "fold":
+            return _fold(claims, group)
         case "rename":
             return _replace(claims, o, flag.new if flag.new.startswith("--") else new)
         case "own":

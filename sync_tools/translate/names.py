@@ -17,7 +17,7 @@ from sync_tools.translate.rules import Rule
 
 PROJECT, ENGINE, REPOSITORY = "SY201", "SY202", "SY204"
 ENGINE_WORD = "sglang"
-WORD_TABLES = ("names", "arguments", "metrics")
+WORD_TABLES = ("names", "arguments")
 TOKEN_LIMIT = 200
 _BEFORE = r"(?:(?<![A-Za-z])|(?<=(?<!\\)\\[abfnrtv])|(?<=[a-z0-9])(?=[A-Z]))"
 _NUMBERED = re.compile(r"/(?:pull|pulls|issues?|commits?|releases?|discussions|actions|compare|settings)\b|#\d")
@@ -68,8 +68,8 @@ class Naming:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        parts = [f"(?P<keep>{'|'.join(self._kept())})"]
-        parts += [f"(?P<{r.code}>{r.data['pattern']})" for r in self.patterns]
+        parts = [f"(?P<{r.code}>{r.data['pattern']})" for r in self.patterns]
+        parts.append(f"(?P<keep>{'|'.join(self._kept())})")
         if self.words:
             parts.append(rf"(?P<word>(?<![\w-])(?:{_any(self.words)})(?![\w-]))")
         if self.casings:
@@ -152,6 +152,7 @@ def _apply(claims: Claims, naming: Naming, match: re.Match[str], start: int, end
     else:
         code = kind
         new = next(str(r.data["replace"]) for r in naming.patterns if r.code == code)
+        new = new.capitalize() if match[0][:1].isupper() and new == "a" else new
     claims.edit(Edit(match.start(), match.end(), new, code))
     return max(match.end(), match.start() + 1)
 

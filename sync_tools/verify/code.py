@@ -7,6 +7,7 @@ a module's `__getattr__`), the answer is UNKNOWN and never MISSING.
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -139,9 +140,13 @@ class Code:
         found = self.module(node.module) if self.is_ours(node.module) else self.sibling(source.path, node.module)
         return found or (Outcome.MISSING if self.is_ours(node.module) else Outcome.UNKNOWN)
 
+    def is_script(self, path: str) -> bool:
+        """Whether a file stands outside our packages, so that it imports its neighbours by their bare names."""
+        return not any(self.is_ours(path.removeprefix(root).replace("/", ".")) for root in ROOTS)
+
     def sibling(self, path: str, dotted: str) -> Module | None:
         """A module found where a script looks: beside it, at the tree's top, and for a test in the folders above."""
-        if self.is_ours(path.replace("/", ".")) or dotted.split(".", 1)[0] in sys.stdlib_module_names:
+        if not self.is_script(path) or dotted.split(".", 1)[0] in sys.stdlib_module_names:
             return None
         folders = [str(folder).removeprefix(".") for folder in PurePosixPath(path).parents]
         if not PurePosixPath(path).name.startswith(("test_", "conftest")) and len(folders) > 2:
@@ -155,10 +160,11 @@ class Code:
         sources = [self.source(path) for path in sorted(self.paths) if not path.endswith((".patch", ".diff"))]
         return Corpus([source for source in sources if source is not None])
 
-    def mentioning(self, word: str, suffixes: frozenset[str] | None = None) -> list[Source]:
-        """The files, sorted by path, whose bytes hold `word`."""
-        found = self.corpus.holding(word.encode())
-        return [source for source in found if suffixes is None or source.suffix in suffixes]
+    def mentioning(self, word: str, suffixes: frozenset[str] | None = None) -> Iterator[Source]:
+        """The files, by path, whose bytes hold `word`; sought as they are asked for."""
+        for source in self.corpus.holding(word.encode()):
+            if suffixes is None or source.suffix in suffixes:
+                yield source
 
     def defines_option(self, flag: str) -> bool:
         """Whether some parser in the tree is given the flag as a literal."""

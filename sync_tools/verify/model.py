@@ -1,6 +1,7 @@
 """What a check is asked and what it answers."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -8,6 +9,7 @@ from typing import Literal
 from sync_tools.config import Config
 from sync_tools.tree import Tree
 from sync_tools.verify.code import Code
+from sync_tools.verify.removed import Removed, removed
 from sync_tools.verify.source import Source, Sources
 
 Result = Literal["passed", "failed", "not run"]
@@ -43,8 +45,10 @@ class Context:
 
     `tree` and `base` are the fork after and before the port; `touched` the fork's paths that the port added, changed or
     removed; `upstream` the translated after images, by the fork's paths. `reported` holds the lines of `tree` that the
-    translation already lists as unresolved: they are not found a second time. `upstream_paths` are the translated paths
-    of upstream after the change, which tell a sibling that the fork lacks from a third party's module.
+    translation already lists as unresolved: they are not found a second time.
+
+    `upstream_tree` is the whole of translated upstream after the change, best translated as it is read: it is asked only
+    for files with findings of the checks that look across files, to tell what upstream's own tree has wrong.
     """
 
     tree: Tree
@@ -55,13 +59,25 @@ class Context:
     seam: str
     config: Config
     run_tests: bool = False
+    upstream_tree: Tree | None = None
     reported: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    upstream_paths: frozenset[str] = frozenset()
     sources: Sources = field(default_factory=Sources, repr=False, compare=False)
 
     @cached_property
     def code(self) -> Code:
         return Code(self.tree, self.packages, self.sources, self.config.size_limit)
+
+    @cached_property
+    def removed(self) -> tuple[Removed, ...]:
+        return removed(self.code_before, self.code, self.touched)
+
+    def mentions(self, word: str, pattern: re.Pattern[str]) -> Iterator[tuple[Source, int]]:
+        """The places, outside the ledgers and the generated workflow, where a pattern that holds `word` stands."""
+        ledgers = self.config.ledgers.rstrip("/") + "/"
+        for source in self.code.mentioning(word):
+            if not source.path.startswith(ledgers) and source.path != self.config.ci.workflow:
+                for line in dict.fromkeys(source.line_at(m.start()) for m in pattern.finditer(source.text)):
+                    yield source, line
 
     def files(self) -> list[Source]:
         """The touched files that the tree has, as text, by path."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from sync_tools.verify.model import Context
+from sync_tools.verify.code import Code, Module, Outcome
 from sync_tools.verify.source import PYTHON, Source
 
 
@@ -38,51 +38,52 @@ class RemovedOption:
 Removed = RemovedFile | RemovedName | RemovedOption
 
 
-def removed(context: Context) -> list[Removed]:
+def removed(before: Code, after: Code, touched: frozenset[str]) -> tuple[Removed, ...]:
+    """What the touched files had before and have no more; what they only moved elsewhere is not `gone`."""
     found: list[Removed] = []
-    for path in sorted(context.touched & context.code_before.paths):
-        now, before = context.code.source(path), context.code_before.source(path)
-        if path not in context.code.paths:
-            found.append(_file(context, path))
-        if before is None or before.module is None or (now is not None and now.module is None):
+    for path in sorted(touched & before.paths):
+        old, new = before.source(path), after.source(path)
+        if path not in after.paths:
+            found.append(_file(after, path))
+        if old is None or old.module is None or (new is not None and new.module is None):
             continue
-        found += _names(context, before, now)
-        found += [RemovedOption(path, flag) for flag in sorted(_options(before) - _options(now))]
-    return [r for r in found if not (isinstance(r, RemovedOption) and context.code.defines_option(r.flag))]
-
-
-def mentions(context: Context, word: str, pattern: re.Pattern[str]) -> Iterator[tuple[Source, int]]:
-    """The places, outside the ledgers and the generated workflow, where a pattern that holds `word` stands."""
-    ledgers = context.config.ledgers.rstrip("/") + "/"
-    for source in context.code.mentioning(word):
-        if not source.path.startswith(ledgers) and source.path != context.config.ci.workflow:
-            for line in dict.fromkeys(source.line_at(m.start()) for m in pattern.finditer(source.text)):
-                yield source, line
+        found += _names(after, old, new)
+        flags = sorted(_options(old) - _options(new))
+        found += [RemovedOption(path, flag) for flag in flags if not after.defines_option(flag)]
+    return tuple(found)
 
 
 def dotted(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def _file(context: Context, path: str) -> RemovedFile:
+def _file(after: Code, path: str) -> RemovedFile:
     name = PurePosixPath(path).name
-    alone = not any(p.endswith(f"/{name}") or p == name for p in context.code.paths)
+    alone = not any(p.endswith(f"/{name}") or p == name for p in after.paths)
     return RemovedFile(path, name if alone else None, dotted(path) if path.endswith(".py") else None)
 
 
-def _names(context: Context, before: Source, now: Source | None) -> Iterator[RemovedName]:
-    if PurePosixPath(before.path).name.startswith("test_"):
+def _names(after: Code, old: Source, new: Source | None) -> Iterator[RemovedName]:
+    if PurePosixPath(old.path).name.startswith("test_"):
         return
-    left = defined(now) if now else frozenset()
-    for name in sorted(defined(before) - left):
-        yield RemovedName(before.path, dotted(before.path), name, not _stands_elsewhere(context, name))
+    left = defined(new) if new else frozenset()
+    for name in sorted(defined(old) - left):
+        yield RemovedName(old.path, dotted(old.path), name, not _stands_elsewhere(after, name, old.path))
 
 
-def _stands_elsewhere(context: Context, name: str) -> bool:
-    """Whether any Python text still seems to bind the name, at any level."""
+def _stands_elsewhere(code: Code, name: str, path: str) -> bool:
+    """Whether any Python text still seems to bind the name, at any level, or imports it from somewhere else."""
     word = re.escape(name)
     binds = re.compile(rf"\b(?:def|class|as|for)\s+{word}\b|\b{word}\s*(?::[^=\n]+)?=(?!=)|\b{word},.*=(?!=)")
-    return any(binds.search(s.text) for s in context.code.mentioning(name, PYTHON))
+    return any(binds.search(s.text) or _imports(code, s, name, path) for s in code.mentioning(name, PYTHON))
+
+
+def _imports(code: Code, source: Source, name: str, path: str) -> bool:
+    if not re.search(rf"^\s*(?:from\s.*\bimport\b.*\b{name}\b|{name}\s*,?\s*(?:#.*)?$)", source.text, re.MULTILINE):
+        return False
+    nodes = [n for n in source.nodes(ast.ImportFrom) if any(a.name == name for a in n.names)]
+    modules = [code.imported_from(source, node) for node in nodes]
+    return any(not (isinstance(m, Module) and m.path == path) and m is not Outcome.MISSING for m in modules)
 
 
 def defined(source: Source) -> frozenset[str]:

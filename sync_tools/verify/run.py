@@ -27,7 +27,7 @@ def _run(row: Row, context: Context) -> Check:
 
 
 def _judged(row: Row, context: Context) -> Check:
-    findings = with_origin(context, row.run, list(row.run(context)), row.upstream)
+    findings = with_origin(context, row.run, list(row.run(context)), row.reference)
     introduced = any(f.origin == "introduced" for f in findings)
     return Check(row.name, "failed" if introduced else "passed", findings, row.gating)
 

@@ -5,9 +5,9 @@ import re
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
+from posixpath import splitext
 
-from sync_tools.verify.scopes import SCOPES, Bindings, bindings
+from sync_tools.verify.scopes import SCOPES, Bindings, bindings, children
 
 PYTHON, MARKDOWN, SHELL = frozenset({".py", ".pyi"}), frozenset({".md", ".rst"}), frozenset({".sh", ".bash"})
 
@@ -18,9 +18,9 @@ class Source:
     data: bytes
     _bindings: dict[ast.AST, Bindings] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def suffix(self) -> str:
-        return PurePosixPath(self.path).suffix
+        return splitext(self.path)[1]
 
     @cached_property
     def text(self) -> str:
@@ -67,10 +67,10 @@ class Source:
         while stack:
             node = stack.pop()
             kinds.setdefault(type(node), []).append(node)
-            children = list(ast.iter_child_nodes(node))
-            for child in children:
+            below = children(node)
+            for child in below:
                 parents[child] = node
-            stack.extend(reversed(children))
+            stack += reversed(below)
         return kinds, parents
 
     def nodes(self, *kinds: type) -> list:

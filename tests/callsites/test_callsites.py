@@ -18,19 +18,14 @@ def quiet():
     logging.disable(logging.NOTSET)
 
 
-@pytest.fixture(scope="module")
-def translate():
-    module = pytest.importorskip("sync_tools.translate.translate")
-    from sync_tools.config import Config
-
-    return module.Translator(Config(), "module").file
-
-
 def source(name):
     return (HERE / "cases" / CASES[name]["file"]).read_bytes()
 
 
 def scenarios(name):
+    """The scenarios that the case runs under; none for one of which only the text counts."""
+    if CASES[name].get("text_only"):
+        return []
     return [{**CASES[name], **scenario} for scenario in CASES[name]["scenarios"]]
 
 
@@ -49,11 +44,17 @@ def test_the_case_runs_on_sglang(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_translated_case_runs_on_vllm(name, translate):
-    out = translate(f"examples/{name}.py", source(name)).data.decode()
+    translation = translate(f"examples/{name}.py", source(name))
+    out = translation.data.decode()
+    if CASES[name].get("unresolved"):
+        assert translation.unresolved
+    if CASES[name].get("may_list") and translation.unresolved:
+        return
     problems = [f"left: {word}" for word in CASES[name]["must_not"] if word in out]
     problems += [f"missing: {word}" for word in CASES[name].get("must", ()) if word not in out]
     for number, scenario in enumerate(scenarios(name)):
         upstream = harness.run(source(name), "slime", "sglang", scenario)
         ported = harness.run(out, "vime", "vllm", scenario, ROOT)
         problems += [f"scenario {number}: {problem}" for problem in harness.compare(upstream, ported, scenario)]
-    assert not problems, "\n".join([*problems, out])
+    assert not problems, "\n".join([*problems, *map(str, translation.unresolved), out])
+    assert translate(f"examples/{name}.py", translation.data).data == translation.data

@@ -120,6 +120,7 @@ class Sample:
     ) -> None:
         """Add what an engine generated (`trainable`, with its log-probabilities and `meta_info`), or what a tool said.
 
+        Lists are replaced, never extended in place: a prompt that several samples or a request share stays as it is.
         `update_terminal_info` says that `meta_info` ends a request: its counters, version and status are taken over.
         """
         new_tokens = _numbers(tokens, int) or []
@@ -131,7 +132,7 @@ class Sample:
         before = self.response_length
         self.response += text or ""
         if new_tokens:
-            self.tokens += new_tokens
+            self.tokens = [*self.tokens, *new_tokens]
             self.response_length += len(new_tokens)
             self.loss_mask = _extended(self.loss_mask, [1] * before, [int(trainable)] * len(new_tokens))
         if new_log_probs is not None:
@@ -200,9 +201,7 @@ class Sample:
 
 
 def _extended(values: list | None, default: list, more: list) -> list:
-    values = default if values is None else values
-    values += more
-    return values
+    return [*(default if values is None else values), *more]
 
 
 def _numbers(values: Any, kind: type) -> list | None:

@@ -66,13 +66,19 @@ def _rule(name: str, entry: dict[str, object]) -> Rule:
         code=str(entry["code"]),
         title=str(entry.get("title", "")),
         why=str(entry.get("why", "")),
-        source=str(entry.get("source", "")),
+        source=str(entry.get("source") or _row_sources(entry.get("rows"))),
         table=name,
         examples=tuple(zip(before, after, strict=True)),
         unchanged=_texts(entry.get("unchanged")),
         path=str(entry.get("path", Rule.path)),
         data={k: v for k, v in entry.items() if k not in FIELDS},
     )
+
+
+def _row_sources(rows: object) -> str:
+    """The sources of rows that carry their own, each once."""
+    sources = [str(row["source"]) for row in rows if isinstance(row, dict) and row.get("source")] if isinstance(rows, list) else []
+    return f"seam.md {', '.join(dict.fromkeys(sources))}" if sources else ""
 
 
 def all_rules() -> tuple[Rule, ...]:

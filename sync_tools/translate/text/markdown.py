@@ -41,14 +41,17 @@ def pieces(text: str) -> Iterator[Piece]:
     at, line = 0, 0
     while line < len(text):
         end = _next(text, line)
-        block = _fenced(text, line, end) or _directive(text, line, end)
+        fenced = _fenced(text, line, end)
+        block = fenced or _directive(text, line, end)
         if block is None:
             line = end
             continue
         if block.start > at:
             yield Piece(at, block.start, "markdown")
         yield block
-        at = line = block.end
+        at = block.end
+        # The closing fence must not be taken for an opening one.
+        line = _next(text, at) if fenced else at
     if at < len(text):
         yield Piece(at, len(text), "markdown")
 

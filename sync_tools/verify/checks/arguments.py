@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sync_tools.verify import engine
 from sync_tools.verify.model import Context, Finding
-from sync_tools.verify.removed import RemovedOption, mentions, removed
+from sync_tools.verify.removed import RemovedOption
 from sync_tools.verify.source import PYTHON, Source
 
 HOLDERS = frozenset({"args", "_args", "self.args"})
@@ -29,9 +29,9 @@ def _undefined(context: Context) -> Iterator[Finding]:
         for name, line in _reads(source):
             if name not in known:
                 wanted.setdefault(name, []).append((source, line))
-    if not wanted or not context.code.mentioning("add_argument(", PYTHON):
+    if not wanted or not any(context.code.mentioning("add_argument(", PYTHON)):
         return
-    for name in sorted(wanted.keys() - _defined(context)):
+    for name in sorted(n for n in wanted if not _is_defined(context, n)):
         for source, line in wanted[name]:
             message = f"no parser in this tree defines `args.{name}`"
             yield Finding(source.path, line, "arguments.undefined", message, "bring the option that defines it")
@@ -39,11 +39,11 @@ def _undefined(context: Context) -> Iterator[Finding]:
 
 def _removed(context: Context) -> Iterator[Finding]:
     """Options that the port took from a parser and that something still gives."""
-    for gone in removed(context):
+    for gone in context.removed:
         if isinstance(gone, RemovedOption):
             pattern = re.compile(rf"(?<![\w-]){re.escape(gone.flag)}(?![\w-])")
             message = f"no parser in this tree defines `{gone.flag}` any more"
-            for source, line in mentions(context, gone.flag, pattern):
+            for source, line in context.mentions(gone.flag, pattern):
                 yield Finding(source.path, line, "arguments.removed", message, "leave it out, or keep the option")
 
 
@@ -53,13 +53,22 @@ def _read_before(context: Context) -> frozenset[str]:
     return frozenset(name for source in before if source for name in re.findall(r"\bargs\.(\w+)", source.text))
 
 
-def _defined(context: Context) -> frozenset[str]:
-    """The names that something speaks for: an option, an assignment, a file that the port left alone, the engine."""
-    corpus = context.code.corpus
+def _is_defined(context: Context, name: str) -> bool:
+    """Whether something speaks for the name: the engine, a file that the port left alone, an option, an assignment."""
+    code, flag = context.code, name.replace("_", "-")
     prefix = next((r.new for r in context.config.names if r.old == "sglang"), "vllm")
-    engines = {f"{prefix}-{flag}" for flag in engine.load().flags}
-    flags = {flag.replace("-", "_") for flag in corpus.options | engines}
-    return frozenset(flags) | corpus.arguments | corpus.reads(context.touched)
+    if flag.removeprefix(f"{prefix}-") in engine.load().flags:
+        return True
+    read = re.compile(rf"\bargs\.{name}\b")
+    if any(s.path not in context.touched and read.search(s.text) for s in code.mentioning(f"args.{name}", PYTHON)):
+        return True
+    given = re.compile(rf"(?<![\w-])--(?:no-)?(?:{flag}|{name})(?![\w-])")
+    if any(given.search(s.text) for word in {flag, name} for s in code.mentioning(f"-{word}")):
+        return True
+    stored = re.compile(
+        rf"\bargs\.{name}\s*(?::[^=\n]+)?=(?!=)|[(,]\s*{name}\s*=(?!=)|^\s+{name}\s*:|[\"']{name}[\"']", re.M
+    )
+    return any(stored.search(s.text) for s in code.mentioning(name, PYTHON))
 
 
 def _reads(source: Source) -> Iterator[tuple[str, int]]:

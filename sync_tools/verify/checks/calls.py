@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from sync_tools.verify.code import Code, Definition
 from sync_tools.verify.model import Context, Finding
-from sync_tools.verify.scopes import FUNCTIONS
+from sync_tools.verify.scopes import COMPREHENSIONS, FUNCTIONS
 from sync_tools.verify.signatures import Signature, ancestry, complaint, members, of_class, of_function, resolve
 from sync_tools.verify.source import PYTHON, Source
 
@@ -89,12 +89,14 @@ def _lookup(code: Code, source: Source, name: ast.Name) -> object:
     """What a name is where it is used; None when a scope binds it more than once, or in another way."""
     inside_function = False
     for scope in source.ancestors(name):
-        if isinstance(scope, ast.ClassDef) and inside_function:
+        if isinstance(scope, ast.ClassDef):
+            if not inside_function and name.id in source.bindings(scope):
+                return None
             continue
         inside_function = inside_function or isinstance(scope, FUNCTIONS)
         if isinstance(scope, ast.Module):
             return resolve(code, source, name)
-        if isinstance(scope, (*FUNCTIONS, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        if isinstance(scope, (*FUNCTIONS, *COMPREHENSIONS)):
             found = source.bindings(scope).get(name.id, ())
             if len(found) == 1 and found[0].alias is not None:
                 return code.imported(source, found[0].node, found[0].alias)
@@ -109,8 +111,7 @@ def _of_definition(code: Code, target: object) -> Signature | None:
     if isinstance(target.node, ast.ClassDef):
         return of_class(code, target.source, target.node)
     if isinstance(target.node, ast.FunctionDef | ast.AsyncFunctionDef):
-        in_class = isinstance(target.source.parent(target.node), ast.ClassDef)
-        return None if in_class else of_function(target.node, bound=False)
+        return of_function(target.node, bound=False)
     return None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sync_tools.verify.code import Module
 from sync_tools.verify.model import Context, Finding
-from sync_tools.verify.removed import Removed, RemovedFile, RemovedName, mentions, removed
+from sync_tools.verify.removed import Removed, RemovedFile, RemovedName
 from sync_tools.verify.source import MARKDOWN, PYTHON, Source
 
 FIX = "name what replaced it, or keep it"
@@ -22,7 +22,7 @@ SPECIFIC = re.compile(r"(?=.{6,})(?:[A-Za-z]\w*_\w+|_\w+|[A-Z]\w*[a-z]\w*[A-Z]\w
 
 
 def dangling(context: Context) -> Iterator[Finding]:
-    found = [f for gone in removed(context) for f in _named(context, gone)]
+    found = [f for gone in context.removed for f in _named(context, gone)]
     yield from dict.fromkeys(found)
     for source in context.files():
         yield from _undefined(source)
@@ -58,7 +58,7 @@ def _named(context: Context, gone: Removed) -> Iterator[Finding]:
 
 
 def _search(context: Context, word: str, pattern: re.Pattern[str], rule: str, said: str) -> Iterator[Finding]:
-    for source, line in mentions(context, word, pattern):
+    for source, line in context.mentions(word, pattern):
         imported = source.path in context.touched and _is_import(source, line)
         if source.suffix not in MARKDOWN and not imported and not _is_comment(source, line):
             yield Finding(source.path, line, rule, said, FIX)
@@ -76,15 +76,16 @@ def _is_comment(source: Source, line: int) -> bool:
 
 def _of_sibling(context: Context, path: str) -> Iterator[Finding]:
     """A script's neighbours name it by its bare name, in an import or as `stem.function`."""
-    folder, _, stem = path.removesuffix(".py").rpartition("/")
-    pattern = re.compile(
-        rf"(?<![\w./-]){re.escape(stem)}\.(?!py\b)[A-Za-z_]|\b(?:from|import)\s+{re.escape(stem)}(?!\w)"
-    )
-    near = [s for s in context.code.mentioning(stem) if s.path.rpartition("/")[0] == folder]
-    for source in near:
-        for m in pattern.finditer(source.text) if source.suffix not in MARKDOWN else ():
+    folder, _, name = path.removesuffix(".py").rpartition("/")
+    stem = re.escape(name)
+    imported, used = rf"^[ \t]*(?:from|import)\s+{stem}(?!\w)", rf"(?<![\w./-]){stem}\.(?!py\b)[A-Za-z_]"
+    pattern = re.compile(f"{imported}|{used}", re.MULTILINE)
+    for source in context.code.mentioning(name):
+        if source.path.rpartition("/")[0] != folder or source.suffix in MARKDOWN:
+            continue
+        for m in pattern.finditer(source.text):
             line = source.line_at(m.start())
-            yield Finding(source.path, line, "dangling.module", f"the module `{stem}` was removed", FIX)
+            yield Finding(source.path, line, "dangling.module", f"the module `{name}` was removed", FIX)
 
 
 def _importers(context: Context, gone: RemovedName, said: str) -> Iterator[Finding]:
@@ -106,7 +107,8 @@ def _last_uses(context: Context, name: str, said: str) -> Iterator[Finding]:
     pattern = re.compile(rf"(?<![\w.-]){word}(?![\w-])|(?<=[\w)\]]\.){word}(?!\w)")
     for finding in _search(context, name, pattern, "dangling.name", said):
         source = context.code.source(finding.path)
-        if source.suffix not in PYTHON or _is_used(source, finding.line, name):
+        # A constant's name in a string or a script is most often an environment variable's.
+        if _is_used(source, finding.line, name) if source.suffix in PYTHON else not name.isupper():
             yield finding
 
 
@@ -114,7 +116,7 @@ def _is_used(source: Source, line: int, name: str) -> bool:
     used = [n for n in source.nodes(ast.Name) if n.id == name] + [
         n for n in source.nodes(ast.Attribute) if n.attr == name
     ]
-    whole = [n for n in source.nodes(ast.Constant) if n.value == name]
+    whole = [n for n in source.nodes(ast.Constant) if n.value == name and not name.isupper()]
     return any(n.lineno <= line <= (n.end_lineno or n.lineno) for n in used + whole)
 
 

@@ -37,8 +37,7 @@ def _in_python(context: Context, source: Source) -> list[tuple[int, str]]:
     if not any(route.rsplit("/", 1)[1] in source.words for route in old):
         return []
     found = [(c.lineno, route) for c in source.nodes(ast.Constant) if (route := _route(source, c)) in old]
-    ours = _served(context, source) if found else frozenset()
-    return [(line, route) for line, route in found if route not in ours]
+    return [(line, route) for line, route in found if not _is_served(context, source.path, route)]
 
 
 def _route(source: Source, constant: ast.Constant) -> str:
@@ -72,13 +71,10 @@ def _serves(source: Source, call: ast.AST | None) -> bool:
     return call.func.attr not in ("get", "post") or call in getattr(decorated, "decorator_list", ())
 
 
-def _served(context: Context, source: Source) -> frozenset[str]:
-    folder = source.path.rpartition("/")[0]
-    routes: set[str] = set()
-    for path in context.code.paths:
-        if path.rpartition("/")[0] != folder or not (near := context.code.source(path)) or near.module is None:
-            continue
-        for call in near.nodes(ast.Call):
-            if _serves(near, call):
-                routes |= {a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
-    return frozenset(routes)
+def _is_served(context: Context, path: str, route: str) -> bool:
+    """Whether a file of the same folder registers the route."""
+    folder = path.rpartition("/")[0]
+    paths = (p for p in context.code.paths if p.endswith(".py") and p.rpartition("/")[0] == folder)
+    near = (s for s in map(context.code.source, paths) if s and route in s.text)
+    calls = (call for source in near for call in source.nodes(ast.Call) if _serves(source, call))
+    return any(isinstance(arg, ast.Constant) and arg.value == route for call in calls for arg in call.args)

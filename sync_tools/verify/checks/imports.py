@@ -1,6 +1,7 @@
 """Every name that a touched file imports from our packages exists there, through re-exports, without importing anything."""
 
 import ast
+import sys
 from collections.abc import Iterator
 
 from sync_tools.verify import engine
@@ -73,13 +74,13 @@ def _of_module(context: Context, source: Source, node: ast.AST, dotted: str) -> 
 
 
 def _was_sibling(context: Context, path: str, dotted: str) -> bool:
-    folder = path.rsplit("/", 1)[0] + "/" if "/" in path else ""
-    stem = folder + dotted.replace(".", "/")
-    return any(
-        p in known
-        for p in (f"{stem}.py", f"{stem}/__init__.py")
-        for known in (context.code_before.paths, context.upstream_paths)
-    )
+    """Whether the fork before, or upstream, has the module beside a script."""
+    if not context.code.is_script(path) or dotted.split(".", 1)[0] in sys.stdlib_module_names:
+        return False
+    folder = path.rpartition("/")[0]
+    stem = f"{folder}/{dotted.replace('.', '/')}".removeprefix("/")
+    known = context.code_before.paths | (context.upstream_tree.paths() if context.upstream_tree else frozenset())
+    return f"{stem}.py" in known or f"{stem}/__init__.py" in known
 
 
 def _of_all(code: Code, source: Source) -> Iterator[Finding]:

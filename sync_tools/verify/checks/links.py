@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from sync_tools.verify.checks.dangling import SPECIFIC, pattern_of_dotted, pattern_of_file
 from sync_tools.verify.model import Context, Finding
-from sync_tools.verify.removed import Removed, RemovedFile, RemovedName, RemovedOption, mentions, removed
+from sync_tools.verify.removed import Removed, RemovedFile, RemovedName, RemovedOption
 from sync_tools.verify.source import MARKDOWN, Source
 
 LINK = re.compile(
@@ -23,9 +23,9 @@ def links(context: Context) -> Iterator[Finding]:
     for source in context.files():
         if source.suffix == ".md":
             yield from _in(context, source)
-    for gone in removed(context):
+    for gone in context.removed:
         word, pattern, said = _wanted(gone)
-        for source, line in mentions(context, word, pattern) if word else ():
+        for source, line in context.mentions(word, pattern) if word else ():
             if source.suffix in MARKDOWN:
                 yield Finding(source.path, line, "links.removed", said, "name what replaced it")
 

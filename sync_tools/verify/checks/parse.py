@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+import warnings
 from collections.abc import Iterator
 
 from sync_tools.verify.model import Context, Finding
@@ -34,7 +35,9 @@ def _python(source: Source) -> tuple[int, str] | None:
     if isinstance(source.parsed, SyntaxError):
         return source.parsed.lineno or 1, f"not valid Python: {source.parsed.msg}"
     try:
-        compile(source.parsed, source.path, "exec", dont_inherit=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source.parsed, source.path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as e:
         return getattr(e, "lineno", None) or 1, f"not valid Python: {getattr(e, 'msg', e)}"
     return None

@@ -15,6 +15,8 @@ ADDS = frozenset({"append", "extend"})
 
 
 def queue_rest(source: Source) -> Iterator[Finding]:
+    if "queue" not in source.text.lower():
+        return
     for function in source.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
         for loop in (n for n in ast.walk(function) if isinstance(n, ast.While | ast.For)):
             for name in _filled(loop) - _bounded(loop):

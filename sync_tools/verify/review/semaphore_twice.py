@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from sync_tools.verify.model import Finding
-from sync_tools.verify.scopes import FUNCTIONS
+from sync_tools.verify.scopes import FUNCTIONS, children
 from sync_tools.verify.source import Source
 
 CODE = "RV104"
@@ -15,10 +15,11 @@ WITHS = (ast.With, ast.AsyncWith)
 
 
 def semaphore_twice(source: Source) -> Iterator[Finding]:
-    if "semaphore" not in source.text.lower():
+    taking = [node for node in source.nodes(*WITHS) if _taken_by(node)]
+    if len(taking) < 2:
         return
     takers = {f.name: s for f in source.nodes(ast.FunctionDef, ast.AsyncFunctionDef) if (s := _taken_in(f))}
-    for node in source.nodes(*WITHS):
+    for node in taking:
         held = _taken_by(node)
         for inner in (n for statement in node.body for n in _same_path(statement)):
             again = held & _taken_by(inner) if isinstance(inner, WITHS) else _last(held) & _by_call(inner, takers)
@@ -28,10 +29,10 @@ def semaphore_twice(source: Source) -> Iterator[Finding]:
 
 
 def _same_path(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below, but for functions that are only defined there."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, FUNCTIONS):
+    """The node and those below, but for functions that are only defined there."""
+    if not isinstance(node, FUNCTIONS):
+        yield node
+        for child in children(node):
             yield from _same_path(child)
 
 

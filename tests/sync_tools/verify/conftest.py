@@ -27,6 +27,8 @@ def make_context() -> Callable[..., Context]:
         config = config or Config()
         touched = {p for p in tree.files.keys() | base.files.keys() if tree.blob(p) != base.blob(p)}
         images = {p: b.data for p, b in tree_of(upstream or {}).files.items()}
+        if "upstream_tree" in more:
+            more["upstream_tree"] = tree_of(more["upstream_tree"])
         return Context(
             tree=tree,
             base=base,

@@ -81,6 +81,14 @@ def test_what_would_not_align_is_refused_and_changes_nothing(name):
     assert sample == before
 
 
+def test_lists_that_others_hold_do_not_change():
+    prompt, logprobs, mask = [1, 2, 3], [-0.1], [1]
+    sample = Sample(tokens=prompt, response_length=1, rollout_log_probs=logprobs, loss_mask=mask)
+    sample.append_response_tokens(tokens=[4], log_probs=[-0.2])
+    assert (prompt, logprobs, mask) == ([1, 2, 3], [-0.1], [1])
+    assert (sample.tokens, sample.rollout_log_probs, sample.loss_mask) == ([1, 2, 3, 4], [-0.1, -0.2], [1, 1])
+
+
 def test_a_response_without_logprobs_takes_no_trained_tokens():
     with pytest.raises(ValueError, match="no rollout_log_probs"):
         Sample(response_length=2, tokens=[1, 2]).append_response_tokens(tokens=[3], log_probs=[-1.0])

@@ -1,0 +1,335 @@
+"""Calls: the module's own functions are followed with their arguments, classes keep one object each."""
+
+import ast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sync_tools.translate.python.lattice import (
+    NOTHING,
+    TRANSLATED,
+    UNKNOWN,
+    Atom,
+    Bound,
+    Class,
+    Func,
+    Inst,
+    Named,
+    Opaque,
+    Partial,
+    Seq,
+    Thing,
+    Tup,
+    Value,
+    Wire,
+    elements,
+    join,
+    sequence,
+    tuple_of,
+    value,
+)
+from sync_tools.translate.python.scope import Frame, FunctionNode, Scope, is_generator
+
+if TYPE_CHECKING:
+    from sync_tools.translate.python.interpret import Analysis
+
+_DEEPEST_CALL = 8
+INLINE_PREFIXES = ("_vllm_", "_Vllm")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call as it is made: arguments by position and by name, each with the expression it was written as.
+
+    `callee` is the expression of what is called; of a function handed to another (`to_thread(post, ...)`), the argument.
+    """
+
+    node: ast.Call
+    callee: ast.expr
+    args: tuple[Value, ...]
+    arg_nodes: tuple[ast.expr | None, ...]
+    keywords: dict[str, Value]
+    keyword_nodes: dict[str, ast.expr]
+    rest: Value = NOTHING
+    open: bool = False
+
+    def argument(self, position: int, *names: str) -> tuple[Value, ast.expr | None]:
+        for name in names:
+            if name in self.keywords:
+                return self.keywords[name], self.keyword_nodes.get(name)
+        if position < len(self.args):
+            return self.args[position], self.arg_nodes[position]
+        return (self.rest, None) if self.rest else (NOTHING, None)
+
+    def every(self) -> Value:
+        return join(*self.args, *self.keywords.values(), self.rest)
+
+    def handed_on(self, first: int) -> "Call":
+        """The call that this one makes of its argument number `first - 1`, with those behind it."""
+        return replace(
+            self,
+            callee=self.arg_nodes[first - 1] or self.callee,
+            args=self.args[first:],
+            arg_nodes=self.arg_nodes[first:],
+        )
+
+
+class Calls:
+    """Follows calls; remembers, within a round, what a function gave for the same arguments."""
+
+    def __init__(self) -> None:
+        self._functions: dict[int, tuple[FunctionNode, Scope]] = {}
+        self._generators: dict[int, bool] = {}
+        self._classes: dict[int, tuple[ast.ClassDef, Scope, tuple[Value, ...]]] = {}
+        self._seen: dict[tuple[object, ...], Value] = {}
+        self._running: set[int] = set()
+        self.called: set[int] = set()
+
+    def new_round(self) -> None:
+        self._seen.clear()
+
+    def evaluate(self, an: "Analysis", node: ast.Call, frame: Frame) -> Value:
+        args, nodes, rest = [], [], NOTHING
+        for item in node.args:
+            held = an.evaluate(item, frame)
+            if not isinstance(item, ast.Starred):
+                args.append(held)
+                nodes.append(item)
+            elif len(held) == 1 and isinstance(only := next(iter(held)), Tup):
+                args.extend(only.elements)
+                nodes.extend([None] * len(only.elements))
+            else:
+                rest = join(rest, elements(held))
+        keywords, keyword_nodes, open_ = {}, {}, False
+        for keyword in node.keywords:
+            held = an.evaluate(keyword.value, frame)
+            if keyword.arg is None:
+                keywords |= an.spread(held)
+                open_ = True
+            else:
+                keywords[keyword.arg] = held
+                keyword_nodes[keyword.arg] = keyword.value
+        call = Call(node, node.func, tuple(args), tuple(nodes), keywords, keyword_nodes, rest, open_)
+        if isinstance(node.func, ast.Attribute):
+            receiver = an.evaluate(node.func.value, frame)
+            return an.models.method(an, receiver, node.func.attr, call, frame)
+        return self.apply(an, an.evaluate(node.func, frame), call, frame)
+
+    def apply(self, an: "Analysis", callee: Value, call: Call, frame: Frame) -> Value:
+        """What calling any of these gives."""
+        found = [NOTHING]
+        for atom in sorted(callee, key=repr):
+            if self._is_ours(atom):
+                found.append(value(TRANSLATED))
+            elif isinstance(atom, Func):
+                found.append(self.invoke(an, atom.node, call, frame))
+            elif isinstance(atom, Bound):
+                found.append(self.invoke(an, atom.func, call, frame, receiver=value(Inst(atom.cls))))
+            elif isinstance(atom, Class):
+                found.append(self._construct(an, atom.node, call, frame))
+            elif isinstance(atom, Partial):
+                whole = replace(
+                    call,
+                    callee=an.source.nodes[atom.node].args[0],
+                    args=(*atom.args, *call.args),
+                    arg_nodes=(*an.source.nodes[atom.node].args[1 : 1 + len(atom.args)], *call.arg_nodes),
+                    keywords={**dict(atom.keywords), **call.keywords},
+                )
+                found.append(self.apply(an, atom.func, whole, frame))
+            elif isinstance(atom, Named):
+                found.append(an.models.function(an, atom.dotted, call, frame))
+            elif isinstance(atom, Inst) and (method := self.method(an, atom.cls, "__call__")) is not None:
+                found.append(self.invoke(an, method.func, call, frame, receiver=value(atom)))
+            else:
+                found.append(an.models.unknown(an, call, frame))
+        return join(*found) or UNKNOWN
+
+    def _is_ours(self, atom: Atom) -> bool:
+        """Whether this is a product of the seam, or a helper that the inline style wrote."""
+        node = None
+        if isinstance(atom, Func):
+            node = self._functions[atom.node][0]
+        elif isinstance(atom, Class):
+            node = self._classes[atom.node][0]
+        return atom == TRANSLATED or getattr(node, "name", "").startswith(INLINE_PREFIXES)
+
+    def define(self, an: "Analysis", node: FunctionNode, frame: Frame) -> Value:
+        number = an.source.number(node)
+        scope = an.scope(node, frame.scope)
+        self._functions[number] = (node, scope)
+        if number not in self._generators:
+            self._generators[number] = _gives_elements(node)
+        for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
+            an.evaluate(default, frame)
+        return value(Func(number))
+
+    def define_class(self, an: "Analysis", node: ast.ClassDef, frame: Frame) -> Value:
+        number = an.source.number(node)
+        bases = tuple(an.evaluate(base, frame) for base in node.bases)
+        scope = an.scope(node, frame.scope)
+        body = Frame(scope, depth=frame.depth)
+        self._classes[number] = (node, scope, bases)
+        an.block(node.body, body)
+        return value(Class(number))
+
+    def method(self, an: "Analysis", cls: int, name: str) -> Bound | None:
+        """The function that the class, or one of its bases here, defines under the name."""
+        held = self._class_value(cls, name)
+        for atom in held:
+            if isinstance(atom, Func):
+                return Bound(atom.node, cls)
+        return None
+
+    def _class_value(self, cls: int, name: str) -> Value:
+        _, scope, bases = self._classes[cls]
+        if name in scope.cells:
+            return scope.cells[name]
+        for base in bases:
+            for atom in base:
+                if isinstance(atom, Class):
+                    return self._class_value(atom.node, name)
+        return NOTHING
+
+    def member(self, an: "Analysis", inst: Inst, name: str, node: ast.AST, frame: Frame) -> Value:
+        """An attribute of an object of the module's own class."""
+        held = an.heap.attribute(inst.cls, name)
+        method = self.method(an, inst.cls, name)
+        if method is not None:
+            function, _ = self._functions[method.func]
+            names = {d.id for d in getattr(function, "decorator_list", ()) if isinstance(d, ast.Name)}
+            if names & {"property", "cached_property"}:
+                plain = Call(ast.Call(func=node, args=[], keywords=[]), node, (), (), {}, {})
+                return self.invoke(an, method.func, plain, frame, receiver=value(inst))
+            return join(held, value(method))
+        held = join(held, self._class_value(inst.cls, name))
+        return held or value(Opaque(f"self.{name}"))
+
+    def _construct(self, an: "Analysis", cls: int, call: Call, frame: Frame) -> Value:
+        inst = value(Inst(cls))
+        init = self.method(an, cls, "__init__")
+        if init is not None:
+            self.invoke(an, init.func, call, frame, receiver=inst)
+            return inst
+        node = self._classes[cls][0]
+        names = [s.target.id for s in node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+        for name, held in (*zip(names, call.args, strict=False), *call.keywords.items()):
+            an.heap.set_attribute(cls, name, held)
+        return inst
+
+    def invoke(
+        self, an: "Analysis", func: int, call: Call | None, frame: Frame, receiver: Value | None = None
+    ) -> Value:
+        """Run a function of the module with these arguments; with none, as something outside would call it."""
+        node, scope = self._functions[func]
+        if call is not None:
+            self.called.add(func)
+        if func in self._running or frame.depth >= _DEEPEST_CALL:
+            return NOTHING
+        env = self._parameters(an, node, call, receiver)
+        key = (func, *sorted(env.items(), key=lambda item: item[0]))
+        if key in self._seen:
+            return self._seen[key]
+        for name, held in env.items():
+            if scope.keep(name, held):
+                an.heap.changes += 1
+        inner = Frame(scope, env, depth=frame.depth + 1)
+        self._running.add(func)
+        if isinstance(node, ast.Lambda):
+            inner.returned = an.evaluate(node.body, inner)
+        else:
+            an.block(node.body, inner)
+        self._running.discard(func)
+        given = inner.returned
+        if self._generators[func]:
+            given = sequence(inner.yielded)
+        self._seen[key] = given
+        if call is None:
+            an.heap.let_go(given)
+            an.sinks.let_go(an, given)
+        else:
+            given = an.sinks.returned(an, given, call, frame)
+        return given
+
+    def _parameters(
+        self, an: "Analysis", node: FunctionNode, call: Call | None, receiver: Value | None
+    ) -> dict[str, Value]:
+        args = node.args
+        positional = [*args.posonlyargs, *args.args]
+        env: dict[str, Value] = {}
+        defaults: dict[str, ast.expr] = dict(
+            zip([a.arg for a in positional][len(positional) - len(args.defaults) :], args.defaults, strict=True)
+        ) | {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
+        if receiver is not None and positional and not _is_static(node):
+            env[positional.pop(0).arg] = receiver
+        given = () if call is None else call.args
+        for param, held in zip(positional, given, strict=False):
+            env[param.arg] = held
+        if args.vararg is not None:
+            spare = given[len(positional) :]
+            env[args.vararg.arg] = (
+                tuple_of(spare) if call is not None and not call.rest else sequence(call.rest if call else UNKNOWN)
+            )
+        extra: dict[str, Value] = {}
+        for name, held in ({} if call is None else call.keywords).items():
+            if any(name == p.arg for p in (*positional, *args.kwonlyargs)):
+                env[name] = held
+            else:
+                extra[name] = held
+        if args.kwarg is not None:
+            env[args.kwarg.arg] = an.keywords_of(node, extra)
+        for param in (*positional, *args.kwonlyargs):
+            if param.arg in env:
+                continue
+            outside = call is None
+            held = an.seed(param) if outside or call.open or call.rest else NOTHING
+            if call is not None and call.rest and param in positional:
+                held = join(held, call.rest)
+            if param.arg in defaults:
+                held = join(held, an.evaluate(defaults[param.arg], Frame(an.module_scope)))
+            env[param.arg] = held or an.seed(param)
+        return env
+
+    def entered(self, an: "Analysis", manager: Value, frame: Frame) -> Value:
+        """What `with manager as x` binds."""
+        found = [NOTHING]
+        for atom in manager:
+            if isinstance(atom, Wire | Thing | Opaque):
+                found.append(value(atom))
+            elif isinstance(atom, Seq):
+                found.append(atom.element)
+            elif isinstance(atom, Inst):
+                method = self.method(an, atom.cls, "__aenter__") or self.method(an, atom.cls, "__enter__")
+                plain = Call(ast.Call(), ast.Name(id=""), (), (), {}, {})
+                found.append(
+                    value(atom) if method is None else self.invoke(an, method.func, plain, frame, receiver=value(atom))
+                )
+            else:
+                found.append(UNKNOWN)
+        return join(*found)
+
+    def entries(self, an: "Analysis") -> list[tuple[int, Value | None]]:
+        """The functions that nothing here calls, with the object that methods get."""
+        methods: dict[int, Value] = {}
+        for number, (_, scope, _) in self._classes.items():
+            for held in scope.cells.values():
+                for atom in held:
+                    if isinstance(atom, Func):
+                        methods[atom.node] = join(methods.get(atom.node, NOTHING), value(Inst(number)))
+        return [
+            (func, methods.get(func))
+            for func in sorted(self._functions)
+            if func not in self.called and not self._is_ours(Func(func))
+        ]
+
+
+def _is_static(node: FunctionNode) -> bool:
+    return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in getattr(node, "decorator_list", ()))
+
+
+def _gives_elements(node: FunctionNode) -> bool:
+    """Whether a call gives what the function yields, one by one or to a `with`."""
+    return is_generator(node) or any(_is_context_manager(d) for d in getattr(node, "decorator_list", ()))
+
+
+def _is_context_manager(decorator: ast.expr) -> bool:
+    name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
+    return name in ("contextmanager", "asynccontextmanager")

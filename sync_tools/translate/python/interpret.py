@@ -1,0 +1,198 @@
+"""Run a module abstractly: from where values are made to where they are used, round by round until nothing is news."""
+
+import ast
+
+from sync_tools.translate.python import calls, expressions, models, statements
+from sync_tools.translate.python.heap import Heap
+from sync_tools.translate.python.lattice import (
+    NOTHING,
+    UNKNOWN,
+    Dict,
+    Inst,
+    Named,
+    Opaque,
+    Thing,
+    Value,
+    dicts,
+    elements,
+    join,
+    value,
+)
+from sync_tools.translate.python.reads import Reads
+from sync_tools.translate.python.rules import Rules
+from sync_tools.translate.python.scope import Frame, Scope
+from sync_tools.translate.python.sinks import Sinks
+from sync_tools.translate.python.source import Source
+from sync_tools.translate.python.tokenizers import tokenizer_in_reach
+
+_MOST_ROUNDS = 6
+
+
+class Analysis:
+    """What is known of a module. After `run`, `sinks` holds the exchanges with the engine and `heap` the dicts."""
+
+    def __init__(self, source: Source, rules: Rules, seam_module: str) -> None:
+        self.source, self.rules, self.seam_module = source, rules, seam_module
+        self.heap, self.calls, self.sinks, self.reads = Heap(), calls.Calls(), Sinks(), Reads()
+        self.models = models
+        self._scopes: dict[int, Scope] = {}
+        self.module_scope = self.scope(source.tree, None)
+        self._values: dict[int, Value] = {}
+        self.text_prompts: dict[int, tuple[str, ast.expr]] = {}
+
+    def run(self) -> None:
+        for _ in range(_MOST_ROUNDS):
+            before = self.heap.changes
+            self._round()
+            if self.heap.changes == before:
+                return
+
+    def _round(self) -> None:
+        self.calls.new_round()
+        self.sinks, self.reads = Sinks(), Reads()
+        self.heap.uses.clear()
+        for site in self.heap.sites.values():
+            site.roles.clear()
+        frame = Frame(self.module_scope)
+        self.block(self.source.tree.body, frame)
+        done: set[int] = set()
+        while todo := [(func, inst) for func, inst in self.calls.entries(self) if func not in done]:
+            func, inst = todo[0]
+            done.add(func)
+            self.calls.invoke(self, func, None, Frame(self.module_scope), receiver=inst)
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Value:
+        if not frame.live:
+            return NOTHING
+        found = expressions.evaluate(self, node, frame)
+        number = self.source.number(node)
+        self._values[number] = join(self._values.get(number, NOTHING), found)
+        return found
+
+    def value_of(self, node: ast.expr) -> Value:
+        """Everything that the expression was found to be."""
+        return self._values.get(self.source.number(node), UNKNOWN)
+
+    def values(self) -> list[tuple[int, Value]]:
+        """Every expression's number and what it was found to be, in the order of the text."""
+        return sorted(self._values.items())
+
+    def block(self, body: list[ast.stmt], frame: Frame) -> None:
+        statements.block(self, body, frame)
+
+    def assign(self, target: ast.expr, held: Value, frame: Frame) -> None:
+        statements.assign(self, target, held, frame)
+
+    def read_key(self, of: Value, key: str, node: ast.AST, key_node: ast.AST, frame: Frame) -> Value:
+        return expressions.read_key(self, of, key, node, key_node, frame)
+
+    def scope(self, node: ast.AST, parent: Scope | None) -> Scope:
+        number = self.source.number(node)
+        if number not in self._scopes:
+            self._scopes[number] = Scope(node, parent)
+        return self._scopes[number]
+
+    def bind(self, name: str, held: Value, frame: Frame) -> None:
+        if frame.env is None:
+            return
+        frame.env[name] = held
+        if frame.scope.keep(name, held):
+            self.heap.changes += 1
+
+    def lookup(self, name: str, frame: Frame) -> Value:
+        if frame.env is not None and name in frame.env:
+            return frame.env[name]
+        if frame.scope is self.module_scope and name in frame.scope.cells:
+            return frame.scope.cells[name]
+        found = frame.scope.enclosing(name)
+        return value(Named(name)) if found is None else found
+
+    def generators(self, parts: list[ast.comprehension], frame: Frame) -> Frame:
+        """A frame in which the targets of a comprehension are bound."""
+        inner = Frame(frame.scope, dict(frame.env or {}), depth=frame.depth)
+        for part in parts:
+            iterated = self.sinks.iterated(self, part, self.evaluate(part.iter, inner), inner)
+            for name, held in self._targets(part.target, elements(iterated), inner):
+                inner.env[name] = held
+            for test in part.ifs:
+                self.evaluate(test, inner)
+        return inner
+
+    def _targets(self, target: ast.expr, held: Value, frame: Frame) -> list[tuple[str, Value]]:
+        before = set(frame.env or {})
+        probe = Frame(Scope(frame.scope.node, frame.scope.parent), dict(frame.env or {}), depth=frame.depth)
+        statements.assign(self, target, held, probe)
+        assert probe.env is not None
+        return [(name, v) for name, v in probe.env.items() if name not in before or v != (frame.env or {}).get(name)]
+
+    def note_prompt(self, key: str | None, key_node: ast.expr, held: ast.expr | None, frame: Frame) -> None:
+        """A text prompt is written: with what it could be encoded there."""
+        if key == "text" and held is not None:
+            tokenizer = tokenizer_in_reach(self, frame)
+            if tokenizer is not None:
+                self.text_prompts[self.source.number(key_node)] = (tokenizer, held)
+
+    def merge(self, site: int, held: Value, late: bool) -> None:
+        """`held` is poured into the dict; `late` when keys may have been written before."""
+        for atom in held:
+            if isinstance(atom, Dict):
+                if late and self.heap.sites[atom.site].outside:
+                    self.heap.mark(site, early=True)
+                self.heap.copy(atom.site, site)
+            elif not (isinstance(atom, Thing) and atom.kind == "none"):
+                self.heap.mark(site, outside=True, early=late)
+
+    def source_of_items(self, node: ast.DictComp, frame: Frame) -> Value | None:
+        """The dict that `{k: v for k, v in d.items() ...}` filters, when keys come through as they are."""
+        if len(node.generators) != 1:
+            return None
+        part = node.generators[0]
+        items = part.iter
+        plain = (
+            isinstance(items, ast.Call)
+            and isinstance(items.func, ast.Attribute)
+            and items.func.attr == "items"
+            and isinstance(part.target, ast.Tuple)
+            and all(isinstance(t, ast.Name) for t in part.target.elts)
+            and isinstance(node.key, ast.Name)
+            and node.key.id == part.target.elts[0].id
+        )
+        if not plain or any(isinstance(n, ast.Name) and n.id == node.key.id for t in part.ifs for n in ast.walk(t)):
+            return None
+        return self.evaluate(items.func.value, frame)
+
+    def spread(self, held: Value) -> dict[str, Value]:
+        """What `**held` passes by name."""
+        found: dict[str, Value] = {}
+        for site in dicts(held):
+            for key, item in self.heap.sites[site].fields.items():
+                found[key] = join(found.get(key, NOTHING), item)
+        return found
+
+    def keywords_of(self, node: ast.AST, extra: dict[str, Value]) -> Value:
+        """The dict that `**kwargs` of a function is."""
+        site = self.source.number(node.args.kwarg)
+        self.heap.site(site)
+        self.heap.mark(site, outside=True, dynamic=True)
+        for key, item in extra.items():
+            self.heap.write(site, key, item)
+        return value(Dict(site))
+
+    def seed(self, param: ast.arg) -> Value:
+        """A parameter that something outside fills."""
+        annotation = ast.unparse(param.annotation) if param.annotation is not None else ""
+        if "GenerateState" in annotation or param.arg == "state":
+            return value(Thing("state"))
+        if param.arg in ("tokenizer", "tok") or "Tokenizer" in annotation:
+            return value(Thing("tokenizer"))
+        return value(Opaque(param.arg))
+
+    def own_instance(self, frame: Frame) -> Value:
+        """`self` of the method that runs."""
+        for held in (frame.env or {}).values():
+            if any(isinstance(atom, Inst) for atom in held):
+                return held
+        return UNKNOWN
+
+    def is_seam(self, dotted: str) -> bool:
+        return dotted.startswith(self.seam_module + ".")

@@ -1,0 +1,89 @@
+"""Prompts: text needs a tokenizer on our side, images have no place in the request."""
+
+import ast
+from typing import TYPE_CHECKING
+
+from sync_tools.translate.python.draft import Draft
+from sync_tools.translate.python.heap import KeyUse
+from sync_tools.translate.python.sinks import Send
+
+if TYPE_CHECKING:
+    from sync_tools.translate.python.interpret import Analysis
+
+_PROMPT = "SY112"
+
+
+def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
+    """What encodes the text prompts of a send; they are encoded where they are written if only there one is in reach."""
+    texts = writes(an, send, "text")
+    refused = [use for key, row in an.rules.request.items() if row.refused for use in writes(an, send, key)]
+    for use in refused:
+        _report_refused(draft, an, use)
+    texts = [use for use in texts if not _beside(draft, use, refused)]
+    if not texts:
+        return None
+    if send.tokenizer is not None:
+        return send.tokenizer
+    if all(_encodable(an, send, use) for use in texts):
+        for use in texts:
+            _encode(draft, an, use)
+    else:
+        for use in texts:
+            draft.site(draft.source.nodes[use.node], "text", "vLLM takes token ids, and no tokenizer is in reach")
+    return None
+
+
+def writes(an: "Analysis", send: Send, key: str) -> list[KeyUse]:
+    """Where the key is written in the dicts that are sent, or that were copied into them."""
+    groups = an.heap.groups()
+    members = {m for group in groups.values() if send.bodies & set(group) for m in group}
+    uses = {use for member in members for use in an.heap.uses.get(member, ()) if use.key == key}
+    return sorted(use for use in uses if use.use != "read")
+
+
+def _report_refused(draft: Draft, an: "Analysis", use: KeyUse) -> None:
+    node = draft.source.nodes[use.node]
+    pair = draft.source.parent(node)
+    if isinstance(pair, ast.Dict):
+        held = pair.values[pair.keys.index(node)]
+        if isinstance(held, ast.Constant) and held.value is None:
+            return
+        whole = ast.Constant(
+            lineno=node.lineno, col_offset=node.col_offset, end_lineno=held.end_lineno, end_col_offset=0
+        )
+        draft.site(whole, use.key, str(an.rules.request[use.key].refused), statement=False)
+    else:
+        draft.site(node, use.key, str(an.rules.request[use.key].refused))
+
+
+def _beside(draft: Draft, use: KeyUse, refused: list[KeyUse]) -> bool:
+    """Whether a refused key is written in the same block: the request is refused before its text is read."""
+    statement = draft.source.statement(draft.source.nodes[use.node])
+    block = _block(draft, statement)
+    return any(draft.source.statement(draft.source.nodes[other.node]) in block for other in refused)
+
+
+def _block(draft: Draft, statement: ast.stmt) -> list[ast.stmt]:
+    parent = draft.source.parent(statement)
+    if isinstance(parent, ast.If):
+        return parent.body if statement in parent.body else parent.orelse
+    return [statement]
+
+
+def _encodable(an: "Analysis", send: Send, use: KeyUse) -> bool:
+    groups = an.heap.groups()
+    members = [m for group in groups.values() if send.bodies & set(group) for m in group]
+    sites = [an.heap.sites[m] for m in members]
+    read = any(u.key == "text" and u.use != "write" for m in members for u in an.heap.uses.get(m, ()))
+    return use.node in an.text_prompts and not read and not any(s.leaves or s.dynamic or s.outside for s in sites)
+
+
+def _encode(draft: Draft, an: "Analysis", use: KeyUse) -> None:
+    tokenizer, held = an.text_prompts[use.node]
+    node = draft.source.nodes[use.node]
+    start, end = draft.source.span(node)
+    written = draft.source.segment(node)
+    renamed = written.replace("text", "token_ids")
+    draft.edits.replace((start, end), renamed)
+    draft.edits.wrap(draft.source.span(held), f"{tokenizer}.encode(", ")")
+    draft.applied(_PROMPT, start, written, f"{renamed}: {tokenizer}.encode(...)")

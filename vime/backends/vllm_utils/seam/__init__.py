@@ -1,0 +1,28 @@
+"""The seam: every request to a vLLM engine is built here, every answer is read here. It sends nothing.
+
+Rollout code writes requests and reads answers in the shape that upstream's code has; these functions turn them into
+vLLM 0.32's and back. Needs nothing but the standard library, and can be copied into any tree as it stands.
+"""
+
+from .answer import Answer, read_answer
+from .control import abort_body, read_load, wake_up_query
+from .errors import StreamError, UnsupportedRequest
+from .request import GenerateRequest, generate_request
+from .sampling import sampling_params
+from .send import to_vllm
+from .stream import AnswerStream
+
+__all__ = [
+    "Answer",
+    "AnswerStream",
+    "GenerateRequest",
+    "StreamError",
+    "UnsupportedRequest",
+    "abort_body",
+    "generate_request",
+    "read_answer",
+    "read_load",
+    "sampling_params",
+    "to_vllm",
+    "wake_up_query",
+]

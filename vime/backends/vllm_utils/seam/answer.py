@@ -1,0 +1,141 @@
+"""Read a vLLM answer into the dict that the interface speaks: text, output_ids, meta_info."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .encode import int32_base64, npy_to_int32, ragged
+from .request import Asked, asked_of
+
+REQUEST_PREFIX = "generate-tokens-"
+"""What vLLM puts before the id of a request; an abort by id needs it, answers are shown without it."""
+
+
+class Answer(dict):
+    """One completion in upstream's shape: a plain dict in every respect, with names for what is read most."""
+
+    @property
+    def text(self) -> str:
+        return self["text"]
+
+    @property
+    def token_ids(self) -> list[int]:
+        return self["output_ids"]
+
+    @property
+    def log_probs(self) -> list[float] | None:
+        """None when the engine returned none."""
+        pairs = self["meta_info"].get("output_token_logprobs")
+        return None if pairs is None else [pair[0] for pair in pairs]
+
+    @property
+    def finish_type(self) -> str | None:
+        return (self["meta_info"]["finish_reason"] or {}).get("type")
+
+
+def read_answer(raw: Any, request: Mapping[str, Any] | None = None) -> Any:
+    """The answer of POST /inference/v1/generate in upstream's shape; a list of them when several were asked for.
+
+    `request` is what was sent (or the body that it was built from). What is no such answer (an error, another service's
+    reply) is returned as it is.
+    """
+    if not isinstance(raw, Mapping) or "choices" not in raw:
+        return raw
+    asked = asked_of(request)
+    answers = [_answer(raw, choice, asked) for choice in raw["choices"]]
+    return answers[0] if len(answers) == 1 else answers
+
+
+def _answer(raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked) -> Answer:
+    scoring = asked.scoring or (
+        asked.logprobs is None and bool(raw.get("prompt_logprobs")) and not choice.get("logprobs")
+    )
+    ids = [] if scoring else list(choice["token_ids"])
+    meta = meta_info(raw, choice, asked, len(ids))
+    pairs = token_pairs(choice["token_ids"], choice.get("logprobs"))
+    if scoring:
+        meta["finish_reason"] = {"type": "length", "length": 0}
+        pairs = [] if pairs is not None or raw.get("prompt_logprobs") else None
+    if pairs is not None:
+        meta["output_token_logprobs"] = pairs
+    if raw.get("prompt_logprobs"):
+        meta["input_token_logprobs"] = prompt_pairs(raw["prompt_logprobs"], asked)
+    answer = Answer(output_ids=ids, meta_info=meta)
+    if "text" in choice or scoring:
+        answer = Answer(text="" if scoring else choice["text"], **answer)
+    return answer
+
+
+def meta_info(
+    raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked, completion_tokens: int
+) -> dict[str, Any]:
+    """Everything of meta_info but the logprobs. Keys that have no value are absent."""
+    usage = raw.get("usage") or {}
+    prompt_tokens = usage.get("prompt_tokens")
+    if prompt_tokens is None and asked.prompt_ids is not None:
+        prompt_tokens = len(asked.prompt_ids)
+    meta: dict[str, Any] = {
+        "id": str(raw.get("request_id", "")).removeprefix(REQUEST_PREFIX),
+        "finish_reason": finish_reason(choice, completion_tokens),
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "cached_tokens": (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+    }
+    if choice.get("weight_versions"):
+        meta["weight_version"] = choice["weight_versions"][-1]["version"]
+    if choice.get("routed_experts") is not None and asked.routed_experts is not False:
+        meta["routed_experts"] = npy_to_int32(choice["routed_experts"])
+        if asked.routed_experts_start is not None:
+            meta["routed_experts_start_len"] = asked.routed_experts_start
+    meta.update(sampling_mask(choice.get("sampling_mask")))
+    meta.update(_speculation(raw.get("metrics")))
+    return meta
+
+
+def finish_reason(choice: Mapping[str, Any], completion_tokens: int) -> dict[str, Any] | None:
+    """Upstream's dict for vLLM's word; None while the generation runs."""
+    kind = choice.get("finish_reason")
+    if kind is None:
+        return None
+    if kind == "length":
+        return {"type": kind, "length": completion_tokens}
+    matched = choice.get("stop_reason")
+    return {"type": kind} if matched is None else {"type": kind, "matched": matched}
+
+
+def token_pairs(ids: Sequence[int], logprobs: Mapping[str, Any] | None) -> list[list[Any]] | None:
+    """[logprob, token id, None] for each generated token; None when the engine returned no logprobs."""
+    if logprobs is None:
+        return None
+    content = logprobs.get("content") or []
+    return [[entry["logprob"], token, None] for token, entry in zip(ids, content, strict=False)]
+
+
+def prompt_pairs(prompt_logprobs: Sequence[Mapping[str, Any] | None], asked: Asked) -> list[list[Any]]:
+    """[logprob, token id, None] for each prompt token from where they were asked for; the first has no logprob."""
+    start = max(0, asked.prompt_logprob_start)
+    ids = asked.prompt_ids
+    pairs = []
+    for at, entry in enumerate(prompt_logprobs[start:], start):
+        token = ids[at] if ids is not None else (int(next(iter(entry))) if entry else None)
+        known = entry and at > start
+        pairs.append([entry[str(token)]["logprob"] if known else None, token, None])
+    return pairs
+
+
+def sampling_mask(rows: Sequence[Sequence[int]] | None) -> dict[str, str]:
+    """The tokens that the sampler kept at each position, as flat ids and offsets."""
+    if rows is None:
+        return {}
+    flat, offsets = ragged(rows)
+    return {"top_p_token_ids": int32_base64(flat), "top_p_token_offsets": int32_base64(offsets)}
+
+
+def _speculation(metrics: Mapping[str, Any] | None) -> dict[str, int]:
+    spec = (metrics or {}).get("speculative_decoding")
+    if not spec:
+        return {}
+    return {
+        "spec_accept_token_num": spec.get("num_accepted_draft_tokens", 0),
+        "spec_draft_token_num": spec.get("num_draft_tokens", 0),
+        "spec_verify_ct": spec.get("num_spec_steps", 0),
+    }

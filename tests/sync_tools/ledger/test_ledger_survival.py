@@ -26,7 +26,7 @@ def first() -> Port:
 def later(tree: Tree, before: bytes, after: bytes | None, to: str = PATH, reverts: tuple[str, ...] = ()) -> Landing:
     change = file_change(image(PATH, before), image(to, after), 90)
     landing = port(change_set([change], 2000, "Later (#2000)", "e" * 40), tree, path="ledgers/slime-2000.json").landing
-    return replace(landing, ledger=landing.ledger.model_copy(update={"reverts": reverts}))
+    return replace(landing, ledger=landing.ledger.model_copy(update={"reverts": reverts}), port_at=1, written_at=1)
 
 
 def problems(told: Port, head: Tree, after: tuple[Landing, ...] = (), config: Config | None = None) -> list[Problem]:
@@ -87,6 +87,14 @@ def test_a_revert_is_told_on_both_sides(first: Port) -> None:
     assert problems(told, undo.written, (undo,)) == []
     silent = replace(undo, ledger=undo.ledger.model_copy(update={"reverts": ()}))
     assert problems(told, undo.written, (silent,))
+
+
+def test_a_ledger_that_was_written_again_does_not_look_back_at_earlier_ports(first: Port) -> None:
+    second = later(first.landing.written, FIRST, SECOND)
+    rewritten = replace(first.landing, written=second.written, written_at=2)
+    told = port(first.changes, first.landing.before)
+    found = problems(replace(told, landing=rewritten), second.written, (second,))
+    assert not any("gone or changed" in p.what for p in found)
 
 
 def test_ranges_are_those_of_the_commit_that_wrote_them(first: Port) -> None:

@@ -26,6 +26,7 @@ from sync_tools.port.fork import Fork
 from sync_tools.port.style import seam_style
 from sync_tools.terminal import clean, print_json
 from sync_tools.translate import Translator
+from sync_tools.tree import Tree
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mirror import cache_dir
 from sync_tools.upstream.resolve import Landing as Landed
@@ -73,9 +74,10 @@ def checking(settings: Settings, number: str | None) -> int:
     desk = Desk(settings.repo, settings.config)
     landings = desk.landings(number)
     problems: list[Problem] = []
-    for at, landing in enumerate(landings):
-        head = desk.head(number)
-        problems += _check(landing, settings, desk, head, landings[at + 1 :])
+    head = desk.head(number)
+    for landing in landings:
+        others = [other for other in landings if other is not landing]
+        problems += _check(landing, settings, head, others)
         problems += rendered(landing.ledger, head, settings.config)
     if settings.json:
         print_json({"ledgers": len(landings), "problems": [asdict(p) for p in problems]})
@@ -86,13 +88,13 @@ def checking(settings: Settings, number: str | None) -> int:
     return 1 if problems else 0
 
 
-def _check(landing: Landing, settings: Settings, desk: Desk, head: Any, later: list[Landing]) -> list[Problem]:
+def _check(landing: Landing, settings: Settings, head: Tree, others: list[Landing]) -> list[Problem]:
     origin = landing.ledger.upstream
     upstream = settings.upstream
     if upstream.commit_of(origin.commit) is None:
         return [Problem(landing.path, None, f"upstream has no commit {origin.commit}")]
     changes = collect(upstream, _landed(settings, landing.ledger))
-    return list(check(landing, changes, rules_of(settings, landing), head, later))
+    return list(check(landing, changes, rules_of(settings, landing), head, others))
 
 
 def _landed(settings: Settings, ledger: Ledger) -> Landed:

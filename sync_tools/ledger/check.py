@@ -1,13 +1,13 @@
 """`sync ledger check`: everything a ledger says that can be found again is found again, and compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sync_tools.config import Config
 from sync_tools.ledger.account import account, origin, rule_table
 from sync_tools.ledger.landing import Landing, Rules, outcomes
 from sync_tools.ledger.markdown import render
-from sync_tools.ledger.model import Decision, Entry, Ledger
+from sync_tools.ledger.model import Decision, Entry, Ledger, RuleUse
 from sync_tools.ledger.store import json_path, markdown_path
 from sync_tools.ledger.survival import lost
 from sync_tools.tree import Tree, text
@@ -27,17 +27,17 @@ class Problem:
 
 
 def check(
-    landing: Landing, changes: ChangeSet, rules: Rules, head: Tree, later: Sequence[Landing] = ()
+    landing: Landing, changes: ChangeSet, rules: Rules, head: Tree, others: Sequence[Landing] = ()
 ) -> tuple[Problem, ...]:
-    """What is wrong with a ledger; nothing for an honest one. `later` are the ports after this one, in their order."""
+    """What is wrong with a ledger; nothing for an honest one. `others` are the fork's other ports."""
     found = [(None, what) for what in _header(landing.ledger, changes, rules.config)]
     files = outcomes(landing, changes, rules)
     derived = {e.id: e for e in account(changes, files, rules.config)}
-    found += _entries(landing, derived, later)
-    if list(landing.ledger.rules) != list(rule_table(files)):
+    found += _entries(landing, derived, others)
+    if _counted(landing.ledger.rules) != _counted(rule_table(files)):
         found.append((None, "the table of rules is not that of the rules which applied"))
-    found += _pairs(landing, later)
-    for e, missing in lost(landing, later, head, rules.config):
+    found += _pairs(landing, others)
+    for e, missing in lost(landing, others, head, rules.config):
         at = missing[0] + 1
         what = f"{len(missing)} of its lines are gone or changed since, first {e.downstream.path}:{at}"
         found.append((e.id, what))
@@ -50,6 +50,11 @@ def rendered(ledger: Ledger, tree: Tree, config: Config) -> tuple[Problem, ...]:
     if text(tree, path) == render(ledger):
         return ()
     return (Problem(json_path(config, ledger.upstream.stem), None, f"{path} is not what the ledger renders to"),)
+
+
+def _counted(rules: Iterable[RuleUse]) -> list[RuleUse]:
+    """The table without its titles, which may be worded otherwise by now."""
+    return [use.model_copy(update={"title": ""}) for use in rules]
 
 
 def _header(ledger: Ledger, changes: ChangeSet, config: Config) -> Iterator[str]:
@@ -65,7 +70,9 @@ def _header(ledger: Ledger, changes: ChangeSet, config: Config) -> Iterator[str]
         yield f"{ledger.accounted} lines are accounted for, of {added + removed}"
 
 
-def _entries(landing: Landing, derived: dict[str, Entry], later: Sequence[Landing]) -> Iterator[tuple[str | None, str]]:
+def _entries(
+    landing: Landing, derived: dict[str, Entry], others: Sequence[Landing]
+) -> Iterator[tuple[str | None, str]]:
     ledger, seen = landing.ledger, set()
     for e in ledger.entries:
         if e.id in seen:
@@ -76,7 +83,7 @@ def _entries(landing: Landing, derived: dict[str, Entry], later: Sequence[Landin
             yield e.id, _unknown(e, derived)
         else:
             decision = next((d for d in ledger.decisions if d.applied and d.entry == e.id), None)
-            replaced = _replaced(e, ledger.upstream.ref, later)
+            replaced = _replaced(e, ledger.upstream.ref, others)
             yield from ((e.id, what) for what in _compare(e, truth, decision, replaced))
     for ident, truth in derived.items():
         if ident not in seen:
@@ -130,9 +137,9 @@ def _granted(e: Entry, truth: Entry, decision: Decision | None) -> bool:
     return e.op not in STANDS and decision is not None and decision.op == e.op and decision.was == truth.op
 
 
-def _replaced(e: Entry, ref: str, later: Sequence[Landing]) -> bool:
-    """A later port, the one that the entry names, undid it or went over the same file."""
-    by = next((p.ledger for p in later if p.ledger.upstream.ref == e.link), None)
+def _replaced(e: Entry, ref: str, others: Sequence[Landing]) -> bool:
+    """Another port, the one that the entry names, undid it or went over the same file."""
+    by = next((p.ledger for p in others if p.ledger.upstream.ref == e.link), None)
     if by is None:
         return False
     if e.op == "reverted":
@@ -153,13 +160,13 @@ def _target(e: Entry) -> str:
     return f"{down.path} {down.symbol} {down.lines} {(down.digest or '')[:12]}{differs}"
 
 
-def _pairs(landing: Landing, later: Sequence[Landing]) -> Iterator[tuple[str | None, str]]:
+def _pairs(landing: Landing, others: Sequence[Landing]) -> Iterator[tuple[str | None, str]]:
     """A revert is known on both sides."""
     ledger, ref = landing.ledger, landing.ledger.upstream.ref
-    undoing = [p.ledger for p in later if ref in p.ledger.reverts]
+    undoing = [p.ledger for p in others if ref in p.ledger.reverts]
     if undoing and ledger.reverted_by is None:
         yield None, f"{undoing[-1].upstream.ref} reverts it, and the ledger does not say so"
-    known = {p.ledger.upstream.ref: p.ledger for p in later}
+    known = {p.ledger.upstream.ref: p.ledger for p in others}
     by = known.get(ledger.reverted_by or "")
     if by is not None and ref not in by.reverts:
         yield None, f"says it is reverted by {ledger.reverted_by}, whose ledger does not"

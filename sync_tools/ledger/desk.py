@@ -74,9 +74,8 @@ class Desk:
         tip = self._tip(number)
         tree = self.repo.tree(tip)
         ledgers = (store.read(tree, self.config, number),) if number else store.read_all(tree, self.config)
-        found = [self._landing(x, tip) for x in ledgers]
-        order = {c: i for i, c in enumerate(self.repo.line("rev-list", "--reverse", "--topo-order", tip).split("\n"))}
-        return [landing for commit, landing in sorted(found, key=lambda pair: order.get(pair[0], 0))]
+        places = {c: i for i, c in enumerate(self.repo.line("rev-list", "--reverse", "--topo-order", tip).split("\n"))}
+        return sorted((self._landing(x, tip, places) for x in ledgers), key=lambda x: x.port_at)
 
     def head(self, number: str | None) -> Tree:
         return self.repo.tree(self._tip(number))
@@ -94,13 +93,21 @@ class Desk:
             )
         return commit
 
-    def _landing(self, ledger: Ledger, tip: str) -> tuple[str, Landing]:
-        """The commit whose tree the ledger speaks of, and the ledger with the fork around its port."""
+    def _landing(self, ledger: Ledger, tip: str, places: Mapping[str, int]) -> Landing:
         path = store.json_path(self.config, ledger.upstream.stem)
         commits = [c for c in self.repo.line("log", "--format=%H", tip, "--", path).split("\n") if c]
         written = written_at([(commit, self._at(commit, path)) for commit in commits])
-        before = self._before(commits, ledger.upstream.commit)
-        return written, Landing(path, ledger, self.repo.tree(written), self.repo.tree(before) if before else None)
+        port = self._port(commits, ledger.upstream.commit)
+        before = self._before(port, ledger.upstream.commit)
+        return Landing(
+            path,
+            ledger,
+            written=self.repo.tree(written),
+            before=self.repo.tree(before) if before else None,
+            ported=self.repo.tree(port),
+            port_at=places.get(port, 0),
+            written_at=places.get(written, 0),
+        )
 
     def _at(self, commit: str, path: str) -> Ledger | None:
         blob = self.repo.tree(commit).blob(path)
@@ -109,14 +116,15 @@ class Desk:
         except SyncError:
             return None
 
-    def _before(self, commits: list[str], upstream: str) -> str | None:
-        """The fork before the port: the parent of the first of the port's commits, which name the upstream one. Whoever
-        wrote the ledger file later made no port; where none names it, the first who wrote it did (a squashed port)."""
-        adapted = next((c for c in commits if self._names(c, upstream)), commits[-1])
-        first = (
-            f"{adapted}^" if self.repo.commit_of(f"{adapted}^") and self._names(f"{adapted}^", upstream) else adapted
-        )
-        return self.repo.commit_of(f"{first}^")
+    def _port(self, commits: list[str], upstream: str) -> str:
+        """The last commit of the port: the newest that wrote the ledger and names the upstream commit. Who wrote the
+        file later made no port; where none names it, the first one did."""
+        return next((c for c in commits if self._names(c, upstream)), commits[-1])
+
+    def _before(self, port: str, upstream: str) -> str | None:
+        """The fork before the port, of two commits or squashed into one."""
+        parent = self.repo.commit_of(f"{port}^")
+        return self.repo.commit_of(f"{parent}^") if parent and self._names(parent, upstream) else parent
 
     def _names(self, commit: str, upstream: str) -> bool:
         return f"Upstream-Commit: {upstream}" in self.repo.line("log", "-1", "--format=%B", commit)

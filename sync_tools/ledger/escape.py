@@ -6,9 +6,9 @@ Nothing of theirs opens a tag, ends a table cell, pings a person, closes an issu
 import re
 import unicodedata
 
-ENTITIES = {c: f"&#{ord(c)};" for c in "&<>|`*[]~\\$"}
+ENTITIES = {c: f"&#{ord(c)};" for c in "|`*[]~\\$"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 IN_CODE = ENTITIES | {c: f"&#{ord(c)};" for c in "@#_"}
-UNDERLINE = re.compile(r"(?<!\w)_|_(?!\w)")
+UNDERLINE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")  # within a word it underlines nothing
 REFERENCE = re.compile(r"(?<![\w/#.-])(?:#|GH-)(\d+)\b", re.IGNORECASE)
 CLOSES = re.compile(
     r"\b(clos(?:e[sd]?|ing)|fix(?:e[sd])?|fixing|resolv(?:e[sd]?|ing))(\s*:?\s+)(?=\S*#\d)", re.IGNORECASE

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sync_tools.config import Config, Overlay
 from sync_tools.ledger.model import Op, State
-from sync_tools.ledger.rules import applied, is_seam
+from sync_tools.ledger.rules import applied, is_seam, is_short
 from sync_tools.ledger.units import Marks, Unit
 from sync_tools.ledger.view import FileView, Translated
 from sync_tools.merge.result import Conflict
@@ -138,8 +138,10 @@ def _why(view: FileView, unit: Unit) -> str:
 
 
 def _rule(view: FileView, unit: Unit) -> str:
-    gone = {view.new.vanished[i].rule for i in unit.hunk.new} | {view.old.vanished[i].rule for i in unit.hunk.old}
-    return f"{', '.join(sorted(gone))}: the translation has nothing in its place"
+    """Which rule left nothing of a unit's lines, and of what."""
+    gone = [view.old.vanished[i] for i in unit.hunk.old] + [view.new.vanished[i] for i in unit.hunk.new]
+    named = dict.fromkeys(f"{use.before.strip()} has no counterpart ({use.rule})" for use in gone if is_short(use))
+    return "; ".join(named) or f"has no counterpart ({', '.join(sorted({use.rule for use in gone}))})"
 
 
 def _back(side: Translated, lines: tuple[int, int]) -> list[int]:

@@ -15,13 +15,17 @@ from sync_tools.upstream.changeset import GITLINK, SYMLINK, ChangeSet, FileChang
 
 @dataclass(frozen=True)
 class Landing:
-    """`written` is the fork at the commit that last wrote the ledger file at `path`, `before` the fork before that port
-    (None where it is not known)."""
+    """`before` and `ported` are the fork around the port (`before` is None where it is not known); `written` is the fork
+    at the commit that the ranges of the ledger at `path` speak of, which is a later one where somebody changed them.
+    `port_at` and `written_at` are the places of these two commits in the fork's history."""
 
     path: str
     ledger: Ledger
     written: Tree
     before: Tree | None = None
+    ported: Tree | None = None
+    port_at: int = 0
+    written_at: int = 0
 
 
 @dataclass(frozen=True)

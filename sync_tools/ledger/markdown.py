@@ -41,7 +41,7 @@ def summary(ledger: Ledger) -> str:
     old, new = ledger.engines
     rows = [
         ("Ported", _cell(ledger, "ported", "present", "generated")),
-        (f"Translated ({old}-&gt;{new})", _cell(ledger, "translated")),
+        (f"Translated ({old}->{new})", _cell(ledger, "translated")),
         ("Dropped/Deferred", _cell(ledger, "dropped", "deferred", "absent", "superseded", "reverted")),
         ("Diverged", _cell(ledger, "diverged", "conflict")),
         ("Verified", _verified_cell(ledger)),
@@ -55,14 +55,14 @@ def mapping(ledger: Ledger) -> str:
         return NONE
     titles = {"sglang": "SGLang", "vllm": "vLLM"}
     old, new = (titles.get(engine, engine) for engine in ledger.engines)
-    return _table(("rule", old, new, "times"), [_rule(use) for use in ledger.rules])
+    return _table(("rule", old, new, "times"), [_rule(use, ledger.upstream.repo) for use in ledger.rules])
 
 
 def opened(ledger: Ledger) -> str:
     """What waits for a person, one item an entry; empty where nothing does."""
+    repo = ledger.upstream.repo
     return "\n".join(
-        f"- **{e.op}** {_place(e)}: {prose(e.reason or 'no reason given', ledger.upstream.repo)}{_terms(e)}"
-        f" {code(e.id)}"
+        f"- **{e.op}** {_place(e)}: {prose(e.reason or 'no reason given', repo)}{_terms(e, repo)} {code(e.id)}"
         for e in ledger.open
     )
 
@@ -71,7 +71,7 @@ def decisions(ledger: Ledger) -> str:
     rows = [
         (
             code(d.entry),
-            f"{d.was} -&gt; {d.op}",
+            f"{d.was} -> {d.op}",
             prose(d.why, ledger.upstream.repo),
             prose(d.who, ledger.upstream.repo),
             d.until or "",
@@ -131,7 +131,7 @@ def _row(e: Entry, repo: str) -> tuple[str, ...]:
         str(e.added),
         str(e.removed),
         " ".join(e.rules),
-        prose(e.reason, repo) + _terms(e) + (f" {e.link}" if e.link else ""),
+        prose(e.reason, repo) + _terms(e, repo) + (f" {e.link}" if e.link else ""),
         code(e.id),
     )
 
@@ -142,8 +142,8 @@ def _place(e: Entry) -> str:
     )
 
 
-def _terms(e: Entry) -> str:
-    who = f" (who: {prose(e.who, 'upstream')})" if e.who else ""
+def _terms(e: Entry, repo: str) -> str:
+    who = f" (who: {prose(e.who, repo)})" if e.who else ""
     return who + (f" (until {e.until})" if e.until else "")
 
 
@@ -181,10 +181,10 @@ def _findings(check: CheckRun) -> str:
     return f"{new} introduced, {len(check.findings) - new} inherited"
 
 
-def _rule(use: RuleUse) -> tuple[str, ...]:
+def _rule(use: RuleUse, repo: str) -> tuple[str, ...]:
     olds = " ".join(code(old) for old, _ in use.pairs)
     news = " ".join(code(new) or "(dropped)" for _, new in use.pairs)
-    return code(use.rule), olds, news, str(use.count)
+    return f"{code(use.rule)} {prose(use.title, repo)}".strip(), olds or "(passages)", news, str(use.count)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

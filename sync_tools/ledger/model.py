@@ -134,6 +134,7 @@ class RuleUse(Model):
     """One rule and how often it applied in the lines of the change; `pairs` are short (upstream, fork) spellings."""
 
     rule: str
+    title: str = ""
     count: Count
     pairs: tuple[tuple[str, str], ...] = ()
 

@@ -7,6 +7,7 @@ from sync_tools.ledger.model import RuleUse
 from sync_tools.ledger.units import Unit
 from sync_tools.ledger.view import FileView, Translated
 from sync_tools.translate.result import Application
+from sync_tools.translate.rules import all_rules
 
 NAMES = "SY2"
 PAIRS, PAIR_LENGTH = 8, 60
@@ -32,10 +33,16 @@ def uses(views: Iterable[FileView]) -> list[RuleUse]:
             counts.update(use.rule for use in added)
             for use in added | _of(view.old, hunk.old):
                 spelled = pairs.setdefault(use.rule, Counter())
-                if _is_short(use):
+                if is_short(use):
                     spelled[use.before.strip(), use.after.strip()] += 1
+    titles = {rule.code: rule.title for rule in all_rules()}
     return [
-        RuleUse(rule=rule, count=counts[rule], pairs=tuple(sorted(p for p, _ in _common(pairs[rule]))))
+        RuleUse(
+            rule=rule,
+            title=titles.get(rule, ""),
+            count=counts[rule],
+            pairs=tuple(sorted(pair for pair, _ in _common(pairs[rule]))),
+        )
         for rule in sorted(pairs)
     ]
 
@@ -44,7 +51,7 @@ def _common(spelled: Counter[tuple[str, str]]) -> list[tuple[tuple[str, str], in
     return sorted(spelled.items(), key=lambda item: (-item[1], item[0]))[:PAIRS]
 
 
-def _is_short(use: Application) -> bool:
+def is_short(use: Application) -> bool:
     """A spelling, not a passage: the ledger holds names of upstream, not its text."""
     return all("\n" not in part.strip() and len(part.strip()) <= PAIR_LENGTH for part in (use.before, use.after))
 

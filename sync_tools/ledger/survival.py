@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sync_tools.config import Config
+from sync_tools.ledger.follow import follow
 from sync_tools.ledger.judge import overlay_of
 from sync_tools.ledger.landing import Landing
 from sync_tools.ledger.lines import normal, split
 from sync_tools.ledger.model import Entry
 from sync_tools.ledger.symbols import Label, labels
-from sync_tools.ledger.view import follow
 from sync_tools.tree import Blob, Tree
 
 STANDING = frozenset({"ported", "translated", "present"})
@@ -41,24 +41,19 @@ class Step:
     port: Landing | None = None
 
 
-def lost(landing: Landing, later: Sequence[Landing], head: Tree, config: Config) -> Iterator[tuple[Entry, list[int]]]:
+def lost(landing: Landing, others: Sequence[Landing], head: Tree, config: Config) -> Iterator[tuple[Entry, list[int]]]:
     """The entries that claim lines of the fork which are gone or changed since, and those lines (0-based, as written).
 
     A later port accounts for what it changes in a file that its own ledger speaks of, an overlay for its path.
     """
     if landing.ledger.reverted_by:
         return
-    steps = list(_steps(landing, later, head))
+    later = [other for other in others if other.port_at > landing.written_at]
+    steps = list(_steps(landing, sorted(later, key=lambda x: x.port_at), head))
     for path, entries in _claims(landing.ledger.entries).items():
-        if overlay_of(config, path):
-            continue
-        gone = _gone(path, steps)
-        if gone is None:
-            for e in entries:
-                yield e, list(_span(e))
-            continue
+        gone = set() if overlay_of(config, path) else _gone(path, steps)
         for e in entries:
-            missing = [i for i in _span(e) if i in gone]
+            missing = [i for i in _span(e) if gone is None or i in gone]
             if missing:
                 yield e, missing
 
@@ -78,9 +73,10 @@ def _span(e: Entry) -> range:
 def _steps(landing: Landing, later: Sequence[Landing], head: Tree) -> Iterator[Step]:
     at = landing.written
     for port in later:
+        after = port.ported or port.written
         yield Step(at, port.before or at)
-        yield Step(port.before or at, port.written, port)
-        at = port.written
+        yield Step(port.before or at, after, port)
+        at = after
     yield Step(at, head)
 
 

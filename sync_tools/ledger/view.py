@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
-from sync_tools.ledger.align import Alignment, align, without
+from sync_tools.ledger.align import Alignment, without
+from sync_tools.ledger.follow import Text, follow
 from sync_tools.ledger.lines import normal, split
-from sync_tools.ledger.symbols import IMPORTS, NOWHERE, Label, labels
+from sync_tools.ledger.symbols import IMPORTS, Label, labels
 from sync_tools.ledger.units import Unit
 from sync_tools.port.outcome import FileOutcome
 from sync_tools.translate.result import Application, Translation
@@ -19,7 +19,6 @@ from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import Image
 
 WORD = re.compile(rb"\w+")
-TEMPLATE = ".j2"
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,11 @@ class FileView:
     def ours(self) -> "Standing":
         return Standing(self, self.outcome.ours)
 
+    @property
+    def marked(self) -> bool:
+        """The fork's file holds conflict markers, and between them lines of every side."""
+        return self.outcome.merged is not None and bool(self.outcome.merged.conflicts)
+
     @cached_property
     def _to_ours(self) -> Alignment:
         return follow(self.final, self.ours)
@@ -176,32 +180,21 @@ class Standing:
         return _words([self.view.new.lines[i]]) <= self.imported and beside <= known
 
     def left(self, unit: Unit) -> list[int]:
-        """The translated lines (of the image before) that the unit removes and the file still has."""
+        """The translated lines (of the image before) that the unit removes and the file still has: more often than the
+        image after and the fork's own additions account for."""
         old = self.view.old
-        return [
-            i
-            for i in old.image_of(unit.hunk.old)
-            if old.lines[i] and self.from_old.same[i] and self.from_old.low[i] not in self.kept
-        ]
+        removed = [i for i in old.image_of(unit.hunk.old) if old.lines[i] and self.from_old.same[i]]
+        return [i for i in removed if self.from_old.low[i] not in self.kept and self._too_often(old.lines[i])]
+
+    def _too_often(self, line: bytes) -> bool:
+        own = self.view.ours.lines.count(line) - self.view.old.lines.count(line)
+        return self.lines.count(line) > self.view.new.lines.count(line) + max(own, 0)
 
     def has(self, unit: Unit) -> bool:
         """The file stands as the unit wants it: what it adds is there, what it removes is gone."""
         if self.blob is None:
             return self.view.outcome.change.after is None
-        return not self.missing(unit) and not self.left(unit)
-
-
-class Text(Protocol):
-    """Lines, and the definition that each belongs to."""
-
-    @property
-    def path(self) -> str: ...
-
-    @property
-    def lines(self) -> list[bytes]: ...
-
-    @property
-    def labels(self) -> tuple[Label, ...]: ...
+        return not self.missing(unit) and (self.view.marked or not self.left(unit))
 
 
 def _words(lines: Sequence[bytes]) -> frozenset[bytes]:
@@ -210,50 +203,3 @@ def _words(lines: Sequence[bytes]) -> frozenset[bytes]:
 
 def _imported(text: Text) -> frozenset[bytes]:
     return _words([line for line, (name, _) in zip(text.lines, text.labels) if name == IMPORTS])
-
-
-def follow(a: Text, b: Text) -> Alignment:
-    """An alignment that also finds a definition which stands elsewhere in the second text."""
-    found = align(a.lines, b.lines)
-    if all(same or not line for same, line in zip(found.same, a.lines)):
-        return found
-    if a.path.endswith(TEMPLATE):
-        return _anywhere(a, b, found)
-    lost = {label for label, same, line in zip(a.labels, found.same, a.lines) if line and not same} - {NOWHERE}
-    here, there = _stretches(a.labels, lost), _stretches(b.labels, lost)
-    low, high, same = list(found.low), list(found.high), list(found.same)
-    for label in sorted(here.keys() & there.keys()):
-        olds, news = here[label], there[label]
-        inner = align([a.lines[i] for i in olds], [b.lines[j] for j in news])
-        if sum(inner.same) > sum(same[i] for i in olds):
-            for n, i in enumerate(olds):
-                low[i], high[i], same[i] = news.start + inner.low[n], news.start + inner.high[n], inner.same[n]
-    return Alignment(tuple(low), tuple(high), tuple(same), len(b.lines))
-
-
-def _stretches(labels: tuple[Label, ...], wanted: set[Label]) -> dict[Label, range]:
-    """Where each definition stands, of those that stand in one piece."""
-    at: dict[Label, list[int]] = {}
-    for i, label in enumerate(labels):
-        if label in wanted:
-            at.setdefault(label, []).append(i)
-    return {label: range(on[0], on[-1] + 1) for label, on in at.items() if on[-1] - on[0] + 1 == len(on)}
-
-
-def _anywhere(a: Text, b: Text, found: Alignment) -> Alignment:
-    """The rows of a CI matrix stand where the fork has their job, in its own spacing and quotes."""
-    low, high, same = list(found.low), list(found.high), list(found.same)
-    free = set(range(len(b.lines))) - found.kept()
-    at: dict[bytes, list[int]] = {}
-    for j in sorted(free, reverse=True):
-        at.setdefault(_squeezed(b.lines[j]), []).append(j)
-    for i, line in enumerate(a.lines):
-        rows = at.get(_squeezed(line)) if line and not same[i] else None
-        if rows:
-            low[i] = rows.pop()
-            high[i], same[i] = low[i] + 1, True
-    return Alignment(tuple(low), tuple(high), tuple(same), found.size)
-
-
-def _squeezed(line: bytes) -> bytes:
-    return re.sub(rb"[\s,]+", b"", line).replace(b'"', b"'")

@@ -33,7 +33,7 @@ WORDS = re.compile("|".join(re.escape(w) for w in sorted(TABLE, key=len, reverse
 def translate(path: str, data: bytes) -> Translation:
     """Words by a table; a line that holds only a dropped flag goes; a call of `image_data` is left and reported."""
     uses, sites, out = [], [], []
-    for n, raw in enumerate(data.decode("utf-8", "surrogateescape").splitlines(keepends=True), 1):
+    for n, raw in enumerate(re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape")), 1):
         for m in WORDS.finditer(raw):
             rule, after = TABLE[m[0]]
             uses.append(Application(n, m.start() + 1, rule, m[0], after))
@@ -64,7 +64,7 @@ def file_change(before: Image | None, after: Image | None, similarity: int = 100
 
 
 def _hunks(old: bytes, new: bytes):
-    a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    a, b = re.findall(rb"[^\n]*\n|[^\n]+", old), re.findall(rb"[^\n]*\n|[^\n]+", new)
     for tag, i0, i1, j0, j1 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if tag != "equal":
             yield Hunk(i0 + (i1 > i0), i1 - i0, j0 + (j1 > j0), j1 - j0)

@@ -3,7 +3,7 @@
 
 from sync_tools.config import Config
 from sync_tools.ledger import store
-from sync_tools.ledger.decide import carry
+from sync_tools.ledger.decide import carry, revert
 from sync_tools.ledger.markdown import index, render
 from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
 from sync_tools.port.edits import Edits, without_noops
@@ -43,14 +43,15 @@ def complete(port: Port) -> Ledger:
 
 
 def ledger_edits(port: Port, tree: Tree, config: Config) -> Edits:
-    """The ledger, its Markdown and the index, where they change something."""
+    """The ledger, its Markdown and the index, where they change something; and those of a change that this one undoes."""
     ledger, stem = complete(port), port.ledger.upstream.stem
     others = [known for known in store.read_all(tree, config) if known.upstream.stem != stem]
-    texts = {
-        store.json_path(config, stem): store.dumps(ledger),
-        store.markdown_path(config, stem): render(ledger),
-        store.index_path(config): index(store.in_order([*others, ledger])),
-    }
+    undone = [revert(known, ledger.upstream.ref) for known in others if known.upstream.ref in ledger.reverts]
+    others = [known for known in others if known.upstream.ref not in ledger.reverts] + undone
+    texts = {store.index_path(config): index(store.in_order([*others, ledger]))}
+    for written in (ledger, *undone):
+        texts[store.json_path(config, written.upstream.stem)] = store.dumps(written)
+        texts[store.markdown_path(config, written.upstream.stem)] = render(written)
     return without_noops({path: Blob(text.encode()) for path, text in texts.items()}, tree)
 
 

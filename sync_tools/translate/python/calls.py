@@ -17,6 +17,7 @@ from sync_tools.translate.python.lattice import (
     Opaque,
     Partial,
     Seq,
+    Super,
     Thing,
     Tup,
     Value,
@@ -173,20 +174,39 @@ class Calls:
 
     def method(self, an: "Analysis", cls: int, name: str) -> Bound | None:
         """The function that the class, or one of its bases here, defines under the name."""
-        held = self._class_value(cls, name)
+        held = self.class_value(cls, name)
         for atom in held:
             if isinstance(atom, Func):
                 return Bound(atom.node, cls)
         return None
 
-    def _class_value(self, cls: int, name: str) -> Value:
+    def inherited(self, an: "Analysis", of: Super, name: str) -> Bound | None:
+        """The method that `super().name` is."""
+        for base in self._classes[of.of][2]:
+            for atom in base:
+                if isinstance(atom, Class) and (found := self.method(an, atom.node, name)) is not None:
+                    return Bound(found.func, of.cls)
+        return None
+
+    def super_of(self, an: "Analysis", frame: Frame) -> Value:
+        """`super()` where the frame runs."""
+        cls = frame.scope.parent.node if frame.scope.parent is not None else None
+        own = next((a for held in (frame.env or {}).values() for a in held if isinstance(a, Inst)), None)
+        if not isinstance(cls, ast.ClassDef) or own is None:
+            return UNKNOWN
+        return value(Super(an.source.number(cls), own.cls))
+
+    def class_value(self, cls: int, name: str) -> Value:
+        """What the class, or one of its bases here, binds the name to."""
+        if cls not in self._classes:
+            return NOTHING
         _, scope, bases = self._classes[cls]
         if name in scope.cells:
             return scope.cells[name]
         for base in bases:
             for atom in base:
                 if isinstance(atom, Class):
-                    return self._class_value(atom.node, name)
+                    return self.class_value(atom.node, name)
         return NOTHING
 
     def member(self, an: "Analysis", inst: Inst, name: str, node: ast.AST, frame: Frame) -> Value:
@@ -200,7 +220,7 @@ class Calls:
                 plain = Call(ast.Call(func=node, args=[], keywords=[]), node, (), (), {}, {})
                 return self.invoke(an, method.func, plain, frame, receiver=value(inst))
             return join(held, value(method))
-        held = join(held, self._class_value(inst.cls, name))
+        held = join(held, self.class_value(inst.cls, name))
         return held or value(Opaque(f"self.{name}"))
 
     def _construct(self, an: "Analysis", cls: int, call: Call, frame: Frame) -> Value:

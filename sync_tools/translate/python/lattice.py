@@ -60,6 +60,13 @@ class Inst(NamedTuple):
     cls: int
 
 
+class Super(NamedTuple):
+    """`super()` in a method of `of`, for an object of `cls`."""
+
+    of: int
+    cls: int
+
+
 class Seq(NamedTuple):
     """Anything that is iterated and gives the same kind of element each time."""
 
@@ -102,7 +109,7 @@ class Thing(NamedTuple):
     kind: str
 
 
-Atom = Text | Opaque | Named | Dict | Func | Bound | Class | Inst | Seq | Tup | Partial | Dumped | Wire | Thing
+Atom = Text | Opaque | Named | Dict | Func | Bound | Class | Inst | Super | Seq | Tup | Partial | Dumped | Wire | Thing
 Value = frozenset[Atom]
 
 UNKNOWN: Value = frozenset({Thing("unknown")})

@@ -43,8 +43,7 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
         exchanges.translate(draft, analysis)
     sites.report(draft, analysis)
     words.rewrite(draft, analysis.rules)
-    sends = analysis.sinks.sends.values()
-    prose.rewrite(draft, analysis.rules, bool(sends or queries), any(send.lines for send in sends))
+    prose.rewrite(draft, analysis.rules, bool(analysis.sinks.sends or analysis.sinks.controls))
     imports.add(draft)
     return PythonTranslation(
         draft.edits.apply(text), tuple(sorted(draft.applications)), tuple(sorted(draft.unresolved))

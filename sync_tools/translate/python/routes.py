@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["is_foreign_body", "is_opaque", "looks_like_request", "matches", "one_constant", "texts"]
 
-_HOST = re.compile(r"^(?:\w+:)?//[^/]*")
+_SLASHES = re.compile(r"//+")
+_HOST = re.compile(r"^(?:\w+:)?//[^/]*|^[\w.-]*:\d+(?=/)|^\.[\w.-]+(?=/)")
 
 Match = tuple[Endpoint, tuple[Piece, ...], str]
 """A route, the literal text that names it, the query behind it."""
@@ -23,7 +24,7 @@ def matches(rules: Rules, url: Value) -> list[Match]:
     found = []
     for text in texts(url):
         path, mark, query = text.tail.partition("?")
-        path = _HOST.sub("", path)
+        path = _SLASHES.sub("/", _HOST.sub("", path))
         for endpoint in rules.endpoints:
             whole = path == endpoint.old
             if whole or (path and path == endpoint.old[1:] and not text.whole):

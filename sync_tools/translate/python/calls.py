@@ -24,6 +24,7 @@ from sync_tools.translate.python.lattice import (
     Wire,
     elements,
     join,
+    ordered,
     sequence,
     tuple_of,
     value,
@@ -118,7 +119,7 @@ class Calls:
     def apply(self, an: "Analysis", callee: Value, call: Call, frame: Frame) -> Value:
         """What calling any of these gives."""
         found = [NOTHING]
-        for atom in sorted(callee, key=repr):
+        for atom in ordered(callee):
             if self._is_ours(atom):
                 found.append(value(TRANSLATED))
             elif isinstance(atom, Func):
@@ -326,19 +327,25 @@ class Calls:
                 found.append(UNKNOWN)
         return join(*found)
 
-    def entries(self, an: "Analysis") -> list[tuple[int, Value | None]]:
-        """The functions that nothing here calls, with the object that methods get."""
+    def run_entries(self, an: "Analysis") -> None:
+        """Run the functions that nothing here calls, as something outside would."""
+        done: set[int] = set()
+        while pending := [func for func in sorted(self._functions) if func not in done | self.called]:
+            receivers = self._receivers()
+            for func in pending:
+                done.add(func)
+                if func not in self.called and not self._is_ours(Func(func)):
+                    self.invoke(an, func, None, Frame(an.module_scope), receiver=receivers.get(func))
+
+    def _receivers(self) -> dict[int, Value]:
+        """The objects that methods get, by method."""
         methods: dict[int, Value] = {}
         for number, (_, scope, _) in self._classes.items():
             for held in scope.cells.values():
                 for atom in held:
                     if isinstance(atom, Func):
                         methods[atom.node] = join(methods.get(atom.node, NOTHING), value(Inst(number)))
-        return [
-            (func, methods.get(func))
-            for func in sorted(self._functions)
-            if func not in self.called and not self._is_ours(Func(func))
-        ]
+        return methods
 
 
 def _is_static(node: FunctionNode) -> bool:

@@ -54,11 +54,7 @@ class Analysis:
             site.roles.clear()
         frame = Frame(self.module_scope)
         self.block(self.source.tree.body, frame)
-        done: set[int] = set()
-        while todo := [(func, inst) for func, inst in self.calls.entries(self) if func not in done]:
-            func, inst = todo[0]
-            done.add(func)
-            self.calls.invoke(self, func, None, Frame(self.module_scope), receiver=inst)
+        self.calls.run_entries(self)
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         if not frame.live:

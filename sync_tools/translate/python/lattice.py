@@ -126,10 +126,18 @@ def value(atom: Atom) -> Value:
 
 def join(*values: Value) -> Value:
     """Either of them; unknown when that is too much to follow."""
-    joined = frozenset().union(*values)
+    distinct = {held for held in values if held}
+    if len(distinct) <= 1:
+        return distinct.pop() if distinct else NOTHING
+    joined = frozenset().union(*distinct)
     if len(joined) <= _WIDEST:
         return joined
     return frozenset(atom for atom in joined if not isinstance(atom, Text | Seq | Tup)) | UNKNOWN
+
+
+def ordered(of: Value) -> list[Atom]:
+    """The atoms in an order that is the same in every run."""
+    return sorted(of, key=repr) if len(of) > 1 else list(of)
 
 
 def sequence(element: Value) -> Value:

@@ -28,6 +28,7 @@ from sync_tools.translate.python.lattice import (
     Wire,
     elements,
     join,
+    ordered,
     sequence,
     tuple_of,
     value,
@@ -145,7 +146,7 @@ def method(an: "Analysis", receiver: Value, name: str, call: Call, frame: Frame)
         if grown is not None:
             return grown
     found = [NOTHING]
-    for atom in sorted(receiver, key=repr):
+    for atom in ordered(receiver):
         found.append(_method_of(an, atom, name, call, frame))
     return join(*found) or UNKNOWN
 

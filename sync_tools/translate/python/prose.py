@@ -17,7 +17,8 @@ _ENGINE = re.compile(r"sglang", re.IGNORECASE)
 def rewrite(draft: Draft, rules: Rules, exchanges: bool) -> None:
     """Rewrites them where the module speaks to the engine itself (`exchanges`), or where the line names it."""
     named = [e for e in rules.endpoints if e.new is not None and e.old in draft.source.text]
-    for span in _prose(draft) if named else ():
+    commented = any(re.search(rf"#.*{re.escape(e.old)}", draft.source.text) for e in named)
+    for span in (*_docstrings(draft), *(_comments(draft) if commented else ())) if named else ():
         for endpoint in named:
             _rewrite(draft, endpoint, span, exchanges)
 
@@ -31,9 +32,8 @@ def _rewrite(draft: Draft, endpoint: Endpoint, span: Span, exchanges: bool) -> N
             draft.applied(_RULE, start, endpoint.old, str(endpoint.new))
 
 
-def _prose(draft: Draft) -> Iterator[Span]:
-    """Where the comments and docstrings stand."""
-    for node in ast.walk(draft.source.tree):
+def _docstrings(draft: Draft) -> Iterator[Span]:
+    for node in draft.source.nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             first = node.body[0]
             if (
@@ -42,6 +42,9 @@ def _prose(draft: Draft) -> Iterator[Span]:
                 and isinstance(first.value.value, str)
             ):
                 yield draft.source.span(first.value)
+
+
+def _comments(draft: Draft) -> Iterator[Span]:
     text = draft.source.text[draft.source.line_start(1) :]
     for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
         if token.type == tokenize.COMMENT:

@@ -2,7 +2,7 @@
 
 import re
 
-from sync_tools.translate.python.lattice import UNKNOWN, Opaque, Piece, Text, Thing, Tup, Value, join, value
+from sync_tools.translate.python.lattice import UNKNOWN, Opaque, Piece, Text, Thing, Tup, Value, join, ordered, value
 
 _CONVERSION = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[sdrifx]|%\(\w+\)[sd]")
 _FIELD = re.compile(r"\{[^{}]*\}")
@@ -20,7 +20,7 @@ def concatenated(parts: list[Value]) -> Value:
         return value(Text((), True))
     joined = parts[0]
     for part in parts[1:]:
-        joined = join(*(_append(left, right) for left in sorted(joined, key=repr) for right in sorted(part, key=repr)))
+        joined = join(*(_append(left, right) for left in ordered(joined) for right in ordered(part)))
     return joined
 
 

@@ -44,10 +44,14 @@ def worth_following(source: Source, rules: Rules) -> bool:
             path = node.value.partition("?")[0]
             if any(path.endswith(old) or path == old[1:] for old in routes):
                 return True
-        elif (isinstance(node, ast.keyword) and node.arg == "sampling_params") or (isinstance(node, ast.Name | ast.alias) and "get_model_url" in (
-            getattr(node, "id", ""),
-            getattr(node, "name", ""),
-        )):
+        elif (isinstance(node, ast.keyword) and node.arg == "sampling_params") or (
+            isinstance(node, ast.Name | ast.alias)
+            and "get_model_url"
+            in (
+                getattr(node, "id", ""),
+                getattr(node, "name", ""),
+            )
+        ):
             return True
     return False
 

@@ -52,7 +52,7 @@ class Send:
     bodies: set[int] = field(default_factory=set)
     named: Value = NOTHING
     tokenizer: str | None = None
-    opaque: bool = False
+    unseen: bool = False
     arrivals: dict[int, tuple[Scope, bool]] = field(default_factory=dict)
     lines: dict[int, Scope] = field(default_factory=dict)
     chunks: dict[int, Scope] = field(default_factory=dict)
@@ -159,6 +159,7 @@ class Sinks:
                 self.served[number] = call.node
                 return UNKNOWN
             self._route(matched)
+            self.others.add(number)
             for endpoint, *_ in matched:
                 self._control(number, call, endpoint, method, body, body_node)
             return UNKNOWN
@@ -167,12 +168,13 @@ class Sinks:
             self.others.add(number)
             return UNKNOWN
         send = self.sends.get(number)
+        fresh = send is None
         if send is None:
             callee = call.callee if kind == "function" else None
             send = self.sends[number] = Send(kind, call.node, frame.scope, callee, body_node)
         send.bodies |= set(dicts(body))
         send.named = join(send.named, body)
-        send.opaque = send.opaque or not generate
+        send.unseen = not generate and not routes.looks_like_request(an, body) and (fresh or send.unseen)
         send.tokenizer = send.tokenizer or tokenizer_in_reach(an, frame)
         for site in dicts(body):
             an.heap.sites[site].roles.add("request")

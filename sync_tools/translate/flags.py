@@ -16,7 +16,7 @@ from sync_tools.translate.occurrences import Occurrence, occurrence
 from sync_tools.translate.text.places import Place, places
 from sync_tools.translate.text.pylex import Lexed
 
-_FLAG = re.compile(r"--sglang-(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w{<*-])")
+_FLAG = re.compile(r"(?<![\w.])--sglang-(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w{<*-])")
 _DEFINED = re.compile(r"""add_argument\(\s*["']$""")
 _GAP = re.compile(r"(?:[\s\"'\\#]|(?<=[\s\"'])[fFrRbB](?=[\"']))*")
 

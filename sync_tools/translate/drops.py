@@ -10,7 +10,9 @@ from sync_tools.translate.text.pylex import Lexed, Region
 
 _BLANK = re.compile(r"[ \t]*")
 _BARE_LINE = re.compile(r"[ \t]*(?:#[ \t]*)?(?P<continued>\\)?\r?")
-_ELEMENT = re.compile(r"""\s*,\s*(?P<value>[rRbBfFuU]{0,2}(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|[\w.]+(?:\([^()\n]*\))?(?:\[[^\]\n]*\])?)""")
+_ELEMENT = re.compile(
+    r"""\s*,\s*(?P<value>[rRbBfFuU]{0,2}(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|[\w.]+(?:\([^()\n]*\))?(?:\[[^\]\n]*\])?)"""
+)
 NO_ROOM = "dropped in vLLM, but it is only named here; a person must rewrite what says so"
 
 

@@ -128,7 +128,10 @@ def _piece(body: str, piece: Piece, settings: Settings) -> Translated:
     if seam is None:
         return _passes(body, "python", settings)
     blank = lead if lead in lines else ""
-    between = "\n".join(lead + line if line.strip() else blank for line in seam[0].removesuffix("\n").split("\n")) + body[len(code) :]
+    between = (
+        "\n".join(lead + line if line.strip() else blank for line in seam[0].removesuffix("\n").split("\n"))
+        + body[len(code) :]
+    )
     result, applications, sites = _passes(between, "python", settings)
     applications, sites = mapped(body, between, applications, sites)
     found, reported = shifted(0, len(lead), seam[1], seam[2])

@@ -82,7 +82,12 @@ def _decide(claims: Claims, group: list[Occurrence], lexed: Lexed | None) -> lis
         case "own":
             return _replace(claims, o, o.new_prefix + flag.name)
         case "unknown":
-            claims.site(o.start, o.stop, claims.text[o.start : o.end], "the table of flags does not know it; renamed by its prefix")
+            claims.site(
+                o.start,
+                o.stop,
+                claims.text[o.start : o.end],
+                "the table of flags does not know it; renamed by its prefix",
+            )
             return _replace(claims, o, o.new_prefix + flag.name)
         case "fixed":
             return _replace(claims, o, new)

@@ -74,13 +74,19 @@ def _around(text: str, at: int, lexed: Lexed | None) -> Paragraph | None:
         start = above[0]
     while end < high:
         below = _line(text, end + 1, low, high)
-        if below[0] >= high or not _continues(text[slice(*below)], lead, comment) or _ITEM.match(text[slice(*below)].lstrip("# \t")):
+        if (
+            below[0] >= high
+            or not _continues(text[slice(*below)], lead, comment)
+            or _ITEM.match(text[slice(*below)].lstrip("# \t"))
+        ):
             break
         end = below[1]
     if end - start > LONGEST:
         return None
     lines = tuple(text[start:end].split("\n"))
-    return Paragraph(start, end, lines, max([NARROWEST if len(lines) == 1 else 0, *(len(line.rstrip("\r")) for line in lines)]))
+    return Paragraph(
+        start, end, lines, max([NARROWEST if len(lines) == 1 else 0, *(len(line.rstrip("\r")) for line in lines)])
+    )
 
 
 def _line(text: str, at: int, low: int, high: int) -> tuple[int, int]:

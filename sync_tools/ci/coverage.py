@@ -102,7 +102,8 @@ def _words(text: str) -> list[str]:
 
 def glob_matches(pattern: str, path: str) -> bool:
     """`*`, `?` and `[...]` within a folder, `**` across folders; in time that no pattern can blow up."""
-    parts = pattern.split("/")
+    folders = pattern.split("/")
+    parts = [part for at, part in enumerate(folders) if part != "**" or folders[at - 1 : at] != ["**"]]
     states = _across({0}, parts)
     for folder in path.split("/"):
         stay = {at for at in states if at < len(parts) and parts[at] == "**"}
@@ -112,9 +113,5 @@ def glob_matches(pattern: str, path: str) -> bool:
 
 
 def _across(states: set[int], parts: list[str]) -> set[int]:
-    """With the states behind every `**`, which may stand for no folder at all."""
-    for at in sorted(states):
-        while at < len(parts) and parts[at] == "**":
-            at += 1
-            states = states | {at}
-    return states
+    """With the states behind a `**`, which may stand for no folder at all."""
+    return states | {at + 1 for at in states if at < len(parts) and parts[at] == "**"}

@@ -63,6 +63,24 @@ class MatrixMerge:
                 wanted[span].add(cells)
         return frozenset(span for span, cells in wanted.items() if len(cells) > 1)
 
+    def kept_for_its_list(self, slot: Slot) -> bool:
+        """Whether ours keeps a job that upstream removed, because of what stands in a list that it shares: the job's own
+        text is as upstream's was, so that no text merge would see the difference."""
+        if slot.state != "kept-by-ours" or slot.before is None or slot.ours is None:
+            return False
+        before, ours = self.old.jobs[slot.before], self.mine.jobs[slot.ours]
+        same = (before.options, before.form) == (ours.options, ours.form)
+        return same and before.own_rows.items == ours.own_rows.items
+
+    @cached_property
+    def users(self) -> dict[Span, str]:
+        """The first job of ours that has a list's rows."""
+        users: dict[Span, str] = {}
+        for job in self.mine.jobs:
+            for span in job.rows.lists:
+                users.setdefault(span, job.name)
+        return users
+
 
 def merge_matrices(
     before: Template, ours: Template, after: Template, rename: Rename, places: Sequence[Place]

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 MAX_DEPTH = 40
 
-_BLOCK = re.compile(
-    r"\{#.*?#\}|<%[-+]?\s*raw\s*[-+]?%>.*?<%[-+]?\s*endraw\s*[-+]?%>|<%[-+]?\s*set\s+(?P<name>\w+)\s*=", re.DOTALL
-)
+_OPENING = re.compile(r"(?P<comment>\{#)|<%[-+]?\s*(?:(?P<raw>raw)\s*[-+]?%>|set\s+(?P<name>\w+)\s*=)")
+_CLOSING_OF = {"comment": re.compile(r"#\}"), "raw": re.compile(r"<%[-+]?\s*endraw\s*[-+]?%>")}
 _TOKEN = re.compile(
     r"""(?P<space>\s+|\#(?:(?!%>)[^\n])*)
       | (?P<end>[-+]?%>)
@@ -23,6 +22,7 @@ _TOKEN = re.compile(
       | (?P<other>.)""",
     re.DOTALL | re.VERBOSE,
 )
+_NEWLINE = re.compile(r"\r?\n")
 _CONSTANTS = {"True": True, "true": True, "False": False, "false": False, "None": None, "none": None}
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 
@@ -102,13 +102,16 @@ class Block:
 def set_blocks(text: str) -> tuple[Block, ...]:
     """Every `set` tag that assigns an expression, in order. Raises LiteralError for one that never ends."""
     blocks, at = [], 0
-    while found := _BLOCK.search(text, at):
-        at = found.end()
+    while found := _OPENING.search(text, at):
         if found["name"]:
-            value, at = _Parser(text, at).block()
-            newline = re.compile(r"\r?\n").match(text, at)
+            value, at = _Parser(text, found.end()).block()
+            newline = _NEWLINE.match(text, at)
             at = newline.end() if newline else at
             blocks.append(Block(found.start(), at, found["name"], value))
+        elif closing := _CLOSING_OF[str(found.lastgroup)].search(text, found.end()):
+            at = closing.end()
+        else:
+            break
     return tuple(blocks)
 
 
@@ -135,6 +138,8 @@ def _tokens(text: str, at: int) -> Iterator[_Token]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         assert found is not None and found.lastgroup is not None
+        if found[0] in ("'", '"'):
+            raise LiteralError("a string never ends", at)
         if found.lastgroup != "space":
             yield _Token(found.lastgroup, found[0], at, found.end())
         at = found.end()

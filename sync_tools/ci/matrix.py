@@ -87,9 +87,11 @@ class Template:
     def named(self) -> dict[str, tuple[RowNode, ...]]:
         """The rows of each variable; a name stands for what an earlier block assigned."""
         named: dict[str, tuple[RowNode, ...]] = {}
+        rows = 0
         for block in self.blocks:
             named[block.name] = self._rows(block.value, named)
-            self._limit(sum(map(len, named.values())))
+            rows += len(named[block.name])
+            self._limit(rows)
         return named
 
     @cached_property

@@ -1,21 +1,18 @@
 """Rows that stand elsewhere in the fork than upstream: remembered in sync.toml, in `[[ci.places]]`."""
 
-from sync_tools.config import Place
-from sync_tools.errors import SyncError
+from sync_tools.config import Place, parse
 
 
 def remembered(content: str, place: Place, where: str = "sync.toml") -> str:
     """A sync.toml's text with the place in it: comments and layout stay, an older place of the same row is replaced.
 
     A row that was moved before and is moved on keeps upstream's job; one that is moved back is forgotten.
+    Raises SyncError for a file that is no valid configuration.
     """
     import tomlkit
-    from tomlkit.exceptions import TOMLKitError
 
-    try:
-        document = tomlkit.parse(content)
-    except TOMLKitError as e:
-        raise SyncError(f"not valid TOML: {e}", where, "mend the file first") from e
+    parse(content, where)
+    document = tomlkit.parse(content)
     ci = document.setdefault("ci", tomlkit.table(is_super_table=True))
     places = ci.setdefault("places", tomlkit.aot())
     before = [

@@ -6,7 +6,6 @@ else of the template is merged as text. Where ours is what upstream had, the res
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 
 from sync_tools.ci.blocks import merged_blocks, one_sided, with_blocks
 from sync_tools.ci.delta import MatrixDelta, RowChange
@@ -153,16 +152,24 @@ def _as_in(conflict: Conflict, merged: Sequence[str], real: Sequence[Template]) 
 
 
 def _moved(lines: tuple[int, int], merged: str, real: Template) -> tuple[int, int]:
-    old = merged.splitlines()
-    new = real.text.splitlines()
+    """Around the matrix the two texts are the same; within it a line is found by what it says."""
+    old, new = merged.splitlines(), real.text.splitlines()
+    head = _alike(old, new)
+    tail = min(_alike(old[::-1], new[::-1]), len(old) - head, len(new) - head)
+
+    def at(line: int) -> int:
+        if line <= head or line >= len(old) - tail:
+            return line if line <= head else line + len(new) - len(old)
+        inside = new[head : len(new) - tail]
+        return head + (inside.index(old[line]) if old[line] in inside else min(line - head, len(inside)))
+
     start, end = lines
-    found = [0, len(new)]
-    for _, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if i1 <= start < i2 or (i1 == start and start == len(old)):
-            found[0] = min(j1 + start - i1, j2)
-        if i1 < end <= i2:
-            found[1] = min(j1 + end - i1, j2) if i2 - i1 == j2 - j1 else j2
-    return found[0], max(found)
+    return at(start), at(end - 1) + 1 if end > start else at(start)
+
+
+def _alike(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many lines are the same at the start."""
+    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
 
 def _lines(data: bytes) -> int:

@@ -10,9 +10,10 @@ from sync_tools.ci.matrix import Row
 from sync_tools.ci.rows import MergedRows, Rows
 from sync_tools.ci.sequence import Slot, State, merge
 from sync_tools.ci.sides import JobSide
-from sync_tools.ci.views import CellViews, Span
+from sync_tools.ci.views import CellViews
 
 SHARED = "the fork keeps it in a list that serves other jobs too"
+EDITED = "upstream removed the job; the fork has other rows in the list that it shares"
 NO_ROW = "the fork has no such row in this job"
 KINDS: dict[State, Literal["added", "removed", "changed"]] = {
     "added": "added",
@@ -25,22 +26,21 @@ KINDS: dict[State, Literal["added", "removed", "changed"]] = {
 def report(merged: MatrixMerge) -> MatrixDelta:
     """The delta of a merge; rows of a list that several jobs share are told of once, under the first of them."""
     parts: list[MatrixDelta] = []
-    told: set[Span] = set()
     for name, rows in merged.lists.items():
-        users = [job.name for job in merged.mine.jobs if f"list {name}" in job.form]
-        parts += _rows(rows, users[0] if users else name, merged, told)
-        told |= set(rows.lists)
+        parts += _rows(rows, name, merged)
     for slot in merged.slots:
         if slot.ours is not None and slot.ours in merged.jobs:
             job = merged.jobs[slot.ours]
             parts.append(_job(job))
-            if job.rows:
-                parts += _rows(job.rows, job.ours.name, merged, told)
-                told |= set(job.rows.lists)
+            parts += _rows(job.rows, job.ours.name, merged) if job.rows else ()
         elif slot.state in ("added", "lost-by-ours"):
             parts += _without_counterpart(slot, merged)
         elif slot.state == "removed":
             parts.append(_removed(merged.old.jobs[_index(slot.before)]))
+        elif merged.kept_for_its_list(slot):
+            gone = merged.old.jobs[_index(slot.before)]
+            rows = (Unplaced(gone.name, "removed", node.row, EDITED) for node in gone.rows.nodes)
+            parts.append(MatrixDelta(unplaced=tuple(rows)))
     return combined(parts)
 
 
@@ -55,18 +55,18 @@ def _job(job: JobMerge) -> MatrixDelta:
     return MatrixDelta(jobs=(JobChange("changed", job.ours.name, job.ours.name),))
 
 
-def _rows(rows: MergedRows, job: str, merged: MatrixMerge, told: set[Span]) -> Iterator[MatrixDelta]:
+def _rows(rows: MergedRows, name: str, merged: MatrixMerge) -> Iterator[MatrixDelta]:
     cells = {span: iter(of) for span, of in rows.lists.items()}
     for slot, span in rows.slots:
         cell = next(cells[span]) if slot.state not in ("removed", "lost-by-ours") else None
-        if span in merged.disputed:
-            yield _unplaced(slot, rows, job, SHARED)
-        elif span not in told:
-            yield _row(slot, rows, job, cell)
+        if span in merged.disputed and slot.state in KINDS:
+            yield _unplaced(slot, rows, name, SHARED)
+        else:
+            yield _row(slot, rows, merged.users.get(span, name), cell)
     placed = {slot.after for slot, _ in rows.slots}
-    for slot in merge(rows.before.items, rows.ours.items, rows.after.items):
-        if slot.after is not None and slot.after not in placed:
-            yield _elsewhere(rows.after, slot.after, job, merged)
+    for at in range(len(rows.after.nodes)):
+        if at not in placed:
+            yield _elsewhere(rows.after, at, name, merged)
 
 
 def _row(slot: Slot, rows: MergedRows, job: str, cell: CellViews | None) -> MatrixDelta:
@@ -108,7 +108,7 @@ def _without_counterpart(slot: Slot, merged: MatrixMerge) -> Iterator[MatrixDelt
     gone = merged.old.jobs[slot.before] if slot.before is not None else None
     before = gone.rows if gone else replace(after.rows, nodes=())
     rows = [_lost(change, before, after, merged) for change in merge(before.items, before.items, after.rows.items)]
-    if any(part.unplaced for part in rows) or (gone and gone.item.key[0] != after.item.key[0]):
+    if any(part.unplaced for part in rows) or (gone and gone.options != after.options):
         yield MatrixDelta(missing_jobs=(after.name,))
     yield from rows
 

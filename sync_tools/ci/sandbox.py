@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 
 MEMORY = 512 * 1024 * 1024
-SECONDS = 3
+SECONDS = 2
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sync_tools.ci.matrix import JobNode, RowNode, Template
+from sync_tools.ci.matrix import JobNode, Option, RowNode, Template
 from sync_tools.ci.rows import Rename, Rows
 from sync_tools.ci.sequence import Item
 from sync_tools.config import Place
@@ -22,9 +22,12 @@ class JobSide:
     rows: Rows
 
     @property
+    def options(self) -> tuple[Option, ...]:
+        return self.node.job.options if self.node else ()
+
+    @property
     def item(self) -> Item:
-        options = self.node.job.options if self.node else ()
-        return Item((options, tuple(item.key for item in self.rows.items)), self.kin)
+        return Item((self.options, tuple(item.key for item in self.rows.items)), self.kin)
 
     @property
     def form(self) -> tuple[str, ...]:
@@ -115,7 +118,7 @@ def _neighbours(job: JobSide, jobs: Sequence[JobSide]) -> tuple[list[str], list[
 
 
 def _option(job: JobSide, name: str) -> str | None:
-    return dict(job.node.job.options).get(name) if job.node else None
+    return dict(job.options).get(name)
 
 
 def _relocated(side: Side, places: Sequence[Place], rename: Rename) -> Side:
@@ -150,7 +153,16 @@ def _without(rows: Rows, gone: Sequence[RowNode]) -> Rows:
 
 
 def _with_places(side: Side, other: Side) -> Side:
-    """With an empty job for each that is on the other side a place alone, so that it counts as neither new nor gone."""
-    known = {job.kin for job in side.jobs}
-    places = (job for job in other.jobs if job.node is None and job.kin not in known)
-    return replace(side, jobs=side.jobs + tuple(replace(job, rows=replace(job.rows, nodes=())) for job in places))
+    """With a job for each that is on one side a place alone, where it stands on the other: it is neither new nor gone,
+    and has not moved."""
+    jobs = [job for job in side.jobs if job.node is not None]
+    known = {job.kin: job for job in side.jobs}
+    for at, job in enumerate(other.jobs):
+        mine = known.get(job.kin)
+        if (mine is None and job.node is None) or (mine is not None and mine.node is None):
+            place = mine or replace(job, rows=replace(job.rows, nodes=()))
+            before = {earlier.kin for earlier in other.jobs[:at]}
+            last = max((i for i, earlier in enumerate(jobs) if earlier.kin in before), default=-1)
+            jobs.insert(last + 1, place)
+    alone = [job for job in side.jobs if job.node is None and job.kin not in {j.kin for j in jobs}]
+    return replace(side, jobs=(*jobs, *alone))

@@ -13,6 +13,7 @@ from sync_tools.ci.matrix import TEST_FILE
 MAX_BYTES = 512 * 1024
 MAX_VALUES = 50_000
 MAX_DEPTH = 60
+MAX_BRACKETS = 500
 
 _INT = re.compile(r"[-+]?\d+")
 _MATRIX = re.compile(r"\$\{\{\s*matrix\.([\w.-]+)[^}]*\}\}")
@@ -36,6 +37,8 @@ def load(data: bytes) -> dict[str, Any]:
     mapping of strings, numbers, truth values, lists and mappings."""
     if len(data) > MAX_BYTES:
         raise WorkflowError(f"over {MAX_BYTES} bytes")
+    if _bracket_depth(data) > MAX_BRACKETS:
+        raise WorkflowError("nested too deeply")
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -51,6 +54,15 @@ def load(data: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise WorkflowError("not a mapping")
     return value
+
+
+def _bracket_depth(data: bytes) -> int:
+    """How deep brackets go, those in strings counted too; the parser needs a time that grows with the square of it."""
+    depth = deepest = 0
+    for bracket in re.finditer(rb"[\[\]{}]", data):
+        depth = depth + 1 if bracket[0] in b"[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 class _Values:

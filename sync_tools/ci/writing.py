@@ -29,7 +29,7 @@ def _jobs(merged: MatrixMerge, cells: Cells, lists: Mapping[Span, Views]) -> lis
         mine = cells.cells[slot.ours] if slot.ours is not None else None
         if mine and slot.ours in merged.jobs:
             woven.append(CellViews.rewritten(mine, _body(merged.jobs[slot.ours], lists)))
-        elif mine and slot.state == "kept-by-ours" and slot.before is not None:
+        elif mine and slot.state == "kept-by-ours" and slot.before is not None and not merged.kept_for_its_list(slot):
             woven.append(CellViews(_fitted(merged.old.jobs[slot.before], cells), mine, None))
         elif mine and slot.ours is not None and slot.state != "removed":
             woven.append(CellViews.rewritten(mine, _with_lists(merged.mine.jobs[slot.ours], lists)))

@@ -4,9 +4,10 @@ What moved, was renamed, or stands beside a deletion is merged with itself and n
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
+from sync_tools.merge.imports import Statement, merge_imports, statements
 from sync_tools.merge.items import IMPORTS, TAIL, Item, class_items, is_open_class
 from sync_tools.merge.lines import Span, newline
 from sync_tools.merge.markers import Clash, Clean, Segment, disputed
@@ -51,7 +52,7 @@ def _scope(sides: Sides, base: Items, ours: Items, theirs: Items) -> list[Segmen
     if paired is None:
         return None
     slots, orders = paired
-    parts = {n: _merged(sides, slot) for n, slot in slots.items()}
+    parts = {n: _merged(sides, slot) or _disputed(sides, slots, orders, n) for n, slot in slots.items()}
     alive = [[n for n in order if parts[n]] for order in orders]
     order = merge_order(
         *alive, lambda n: slots[n].item.end - slots[n].item.code, lambda a, b: _sorts(slots[a], slots[b])
@@ -87,16 +88,40 @@ def _slots(sides: Sides, base: Items, ours: Items, theirs: Items) -> tuple[dict[
 
 
 def _merged(sides: Sides, slot: Slot) -> list[Segment]:
-    """What becomes of one item; nothing where it is deleted."""
-    b, o, t = slot.base, slot.ours, slot.theirs
-    if o and t:
+    """What becomes of one item; nothing where it is deleted, or where one side deleted what the other changed."""
+    if slot.ours and slot.theirs:
         return _both(sides, slot)
-    kept, source = (o, sides.ours) if o else (t, sides.theirs)
-    if kept is None or (b and _code(sides.base, b) == _code(source, kept)):
+    kept, source = (slot.ours, sides.ours) if slot.ours else (slot.theirs, sides.theirs)
+    if kept is None or slot.base is None:
+        return [Clean(source.lines[kept.start : kept.end])] if kept else []
+    if isinstance(kept.node, IMPORTS) and isinstance(slot.base.node, IMPORTS):
+        lines = merge_imports(*(_imports(source, item) for source, item in zip(_sources(sides), _items(slot))))
+        return [Clean([*source.lines[kept.start : kept.code], *lines])] if lines else []
+    return []
+
+
+def _disputed(sides: Sides, slots: dict[Id, Slot], orders: list[list[Id]], n: Id) -> list[Segment]:
+    """The conflict where one side deleted what the other changed; the deleting side's range is empty, where it stood."""
+    slot = slots[n]
+    kept, source = (slot.ours, sides.ours) if slot.ours else (slot.theirs, sides.theirs)
+    if (
+        kept is None
+        or slot.base is None
+        or isinstance(kept.node, IMPORTS)
+        or _code(sides.base, slot.base) == _code(source, kept)
+    ):
         return []
-    if b is None:
-        return [Clean(source.lines[kept.start : kept.end])]
-    return [_clash(sides, slot)]
+    spans = _spans(slot)
+    side = 1 if slot.ours is None else 2
+    above = (_items(slots[m])[side] for m in reversed(orders[0][: orders[0].index(n)]))
+    at = next((item.end for item in above if item), 0)
+    base, ours, theirs = _texts(sides, spans)
+    spans[side] = (at, at)
+    return [Clash(Conflict(slot.item.symbol, *spans), ours, base, theirs)]
+
+
+def _imports(source: Source, item: Item | None) -> list[Statement]:
+    return statements(source, [replace(_unit(source, item), lead=item.code)]) if item else []
 
 
 def _both(sides: Sides, slot: Slot) -> list[Segment]:
@@ -118,7 +143,7 @@ def _both(sides: Sides, slot: Slot) -> list[Segment]:
 def _class(sides: Sides, slot: Slot) -> list[Segment] | None:
     headers: list[Span] = []
     bodies: list[Items] = []
-    for source, item in ((sides.base, slot.base), (sides.ours, slot.ours), (sides.theirs, slot.theirs)):
+    for source, item in zip(_sources(sides), _items(slot)):
         end, items = class_items(item, source.lines) if item else (0, [])
         headers.append((item.start if item else 0, end))
         bodies.append(items)
@@ -126,19 +151,20 @@ def _class(sides: Sides, slot: Slot) -> list[Segment] | None:
     return None if body is None else [*merge_spans(sides, *headers), *body]
 
 
-def _clash(sides: Sides, slot: Slot) -> Clash:
-    """One side deleted what the other changed."""
-    spans = _spans(slot)
-    base, ours, theirs = _texts(sides, spans)
-    return Clash(Conflict(slot.item.symbol, *spans), ours, base, theirs)
-
-
 def _spans(slot: Slot) -> list[Span]:
-    return [(item.start, item.end) if item else (0, 0) for item in (slot.base, slot.ours, slot.theirs)]
+    return [(item.start, item.end) if item else (0, 0) for item in _items(slot)]
+
+
+def _items(slot: Slot) -> tuple[Item | None, Item | None, Item | None]:
+    return slot.base, slot.ours, slot.theirs
+
+
+def _sources(sides: Sides) -> tuple[Source, Source, Source]:
+    return sides.base, sides.ours, sides.theirs
 
 
 def _texts(sides: Sides, spans: Sequence[Span]) -> list[Sequence[bytes]]:
-    return [source.lines[slice(*span)] for source, span in zip((sides.base, sides.ours, sides.theirs), spans)]
+    return [source.lines[slice(*span)] for source, span in zip(_sources(sides), spans)]
 
 
 def _code(source: Source, item: Item) -> list[bytes]:
@@ -158,7 +184,7 @@ def _independent(sides: Sides, order: Sequence[Slot]) -> bool:
     for new, run in groupby(order, lambda slot: slot.base is None and not (slot.ours and slot.theirs)):
         if not new:
             continue
-        slots = list(run)
+        slots = [slot for slot in run if slot.item.key != TAIL]
         ours = [_unit(sides.ours, slot.ours) for slot in slots if slot.ours]
         theirs = [_unit(sides.theirs, slot.theirs) for slot in slots if slot.theirs]
         if ours and theirs and not commute(ours, theirs):

@@ -97,12 +97,17 @@ def _increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _myers(a: list[int], a0: int, a1: int, b: list[int], b0: int, b1: int) -> list[tuple[int, int]]:
-    """Shortest edit script; beyond MYERS_LIMIT edits it settles for the furthest point reached and goes on from there."""
+    """Shortest edit script of the lines that both have; beyond MYERS_LIMIT edits it settles for the furthest point
+    reached and goes on from there."""
+    shared = set(a[a0:a1]).intersection(b[b0:b1])
+    left = [n for n in range(a0, a1) if a[n] in shared]
+    right = [n for n in range(b0, b1) if b[n] in shared]
+    x, y = [a[n] for n in left], [b[n] for n in right]
     found: list[tuple[int, int]] = []
-    while a0 < a1 and b0 < b1:
-        x, y, pairs = _furthest(a, a0, a1, b, b0, b1)
-        found.extend(pairs)
-        a0, b0 = x, y
+    i = j = 0
+    while i < len(x) and j < len(y):
+        i, j, pairs = _furthest(x, i, len(x), y, j, len(y))
+        found.extend((left[m], right[n]) for m, n in pairs)
     return found
 
 

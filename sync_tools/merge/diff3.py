@@ -1,12 +1,13 @@
 """Three-way comparison of lines: which stretches of the three texts belong together, and who changed them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sync_tools.merge.diff import Hunk, hunks
 from sync_tools.merge.lines import Span, common_ends
 
+Lines = Sequence[bytes]
 Kind = Literal["same", "ours", "theirs", "both", "conflict"]
 
 
@@ -32,10 +33,15 @@ Touch = Callable[[Region, Region], bool]
 """May two changes of different sides, with no unchanged line between them, both be taken?"""
 
 
-def compare3(base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[bytes]) -> list[Region]:
+def compare3(base: Lines, ours: Lines, theirs: Lines) -> list[Region]:
     """Regions that tile the three texts. A conflict is a stretch of base that both changed differently; changes that
     only touch are regions of their own, one after the other."""
-    changes = _changes(hunks(base, ours), hunks(base, theirs))
+    return align(base, ours, theirs, hunks(base, ours), hunks(base, theirs))
+
+
+def align(base: Lines, ours: Lines, theirs: Lines, left: list[Hunk], right: list[Hunk]) -> list[Region]:
+    """`compare3` where the changes of ours and theirs are known."""
+    changes = _changes(left, right)
     regions: list[Region] = []
     at = (0, 0, 0)
     for change in changes:
@@ -47,27 +53,32 @@ def compare3(base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[byte
 
 
 def join_touching(regions: list[Region], may_touch: Touch) -> list[Region]:
-    """Changes that touch and may not become one conflict."""
+    """Opposed changes that touch and may not become one conflict."""
     result: list[Region] = []
     for region in regions:
-        if result and "same" not in (result[-1].kind, region.kind) and not may_touch(result[-1], region):
+        if result and _opposed(result[-1], region) and not may_touch(result[-1], region):
             region = joined([result.pop(), region])
         result.append(region)
     return result
 
 
 def join_near(regions: list[Region], gap: int) -> list[Region]:
-    """Changes of both sides with at most `gap` unchanged lines between them become one conflict."""
+    """Opposed changes with at most `gap` unchanged lines between them become one conflict."""
     result: list[Region] = []
     for region in regions:
         near = result[-2:] if len(result) > 1 and result[-1].kind == "same" else result[-1:]
         between = near[-1].base[1] - near[-1].base[0] if len(near) == 2 else 0
-        kinds = {near[0].kind, region.kind} if near else {"same"}
-        if "same" not in kinds and len(kinds) > 1 and between <= gap:
+        if near and _opposed(near[0], region) and between <= gap:
             del result[-len(near) :]
             region = joined([*near, region])
         result.append(region)
     return result
+
+
+def _opposed(above: Region, below: Region) -> bool:
+    """Whether the two are changes of different sides."""
+    kinds = {above.kind, below.kind}
+    return kinds == {"ours", "theirs"} or ("conflict" in kinds and not kinds & {"same", "both"})
 
 
 def joined(regions: Sequence[Region]) -> Region:
@@ -80,7 +91,7 @@ def joined(regions: Sequence[Region]) -> Region:
     )
 
 
-def _shared(change: Region, base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[bytes]) -> list[Region]:
+def _shared(change: Region, base: Lines, ours: Lines, theirs: Lines) -> list[Region]:
     """A stretch that both changed, without what they changed alike: where one side went no further than the other, the
     rest is the other's alone."""
     if change.kind != "conflict":
@@ -88,16 +99,36 @@ def _shared(change: Region, base: Sequence[bytes], ours: Sequence[bytes], theirs
     b, o, t = base[slice(*change.base)], ours[slice(*change.ours)], theirs[slice(*change.theirs)]
     if o == t:
         return [Region("both", change.base, change.ours, change.theirs)]
-    head, tail = common_ends(o, t)
-    sides: tuple[tuple[Kind, Sequence[bytes]], ...] = (("ours", t), ("theirs", o))
+    cuts = [*_after_head(change, b, o, t), *_before_tail(change, b, o, t)]
+    certain = [cut for cut in cuts if _unchanged(cut)] or cuts
+    return certain[0] if len(certain) == 1 else [change]
+
+
+def _after_head(change: Region, b: Lines, o: Lines, t: Lines) -> Iterator[list[Region]]:
+    """Both start alike, and then one side has what is left of base."""
+    head, _ = common_ends(o, t)
+    sides: tuple[tuple[Kind, Lines], ...] = (("ours", t), ("theirs", o))
     for kind, other in sides:
-        if head and len(other) - head <= len(b) and other[head:] == b[len(b) - len(other) + head :]:
-            cut = change.base[1] - len(other) + head, change.ours[0] + head, change.theirs[0] + head
-            return _cut(change, cut, ("both", kind))
-        if tail and len(other) - tail <= len(b) and other[: len(other) - tail] == b[: len(other) - tail]:
-            cut = change.base[0] + len(other) - tail, change.ours[1] - tail, change.theirs[1] - tail
-            return _cut(change, cut, (kind, "both"))
-    return [change]
+        rest = len(other) - head
+        if head and rest <= len(b) and other[head:] == b[len(b) - rest :]:
+            at = change.base[1] - rest, change.ours[0] + head, change.theirs[0] + head
+            yield _cut(change, at, ("both", kind))
+
+
+def _before_tail(change: Region, b: Lines, o: Lines, t: Lines) -> Iterator[list[Region]]:
+    """Both end alike, and until then one side has what base starts with."""
+    _, tail = common_ends(o, t)
+    sides: tuple[tuple[Kind, Lines], ...] = (("ours", t), ("theirs", o))
+    for kind, other in sides:
+        rest = len(other) - tail
+        if tail and rest <= len(b) and other[:rest] == b[:rest]:
+            at = change.base[0] + rest, change.ours[1] - tail, change.theirs[1] - tail
+            yield _cut(change, at, (kind, "both"))
+
+
+def _unchanged(cut: list[Region]) -> bool:
+    """Whether one side's part stands against lines of base that the other has, not against nothing."""
+    return any(region.kind != "both" and region.base[0] < region.base[1] for region in cut)
 
 
 def _cut(region: Region, at: tuple[int, int, int], kinds: tuple[Kind, Kind]) -> list[Region]:

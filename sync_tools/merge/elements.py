@@ -74,15 +74,21 @@ def _element(source: Source, unit: Unit) -> Element:
     rest = lines[-1][last.end_col_offset :]
     comma = last.end_col_offset + len(rest) - len(rest.lstrip(b" \t"))
     comma = comma if lines[-1][comma : comma + 1] == b"," else last.end_col_offset
-    return Element(_key(node, holder, text), text, lines, comma)
-
-
-def _key(node: ast.AST, holder: ast.AST | None, text: bytes) -> str:
     if isinstance(holder, ast.Dict) and node in holder.keys:
-        return ast.unparse(node)
-    if isinstance(node, (ast.keyword, ast.arg)) and node.arg:
-        return node.arg
-    return " ".join(text.decode().split())
+        key = _text(source.lines[unit.start : unit.end], node)  # type: ignore[arg-type]
+    elif isinstance(node, (ast.keyword, ast.arg)) and node.arg:
+        key = node.arg.encode()
+    else:
+        key = text
+    return Element(" ".join(key.decode().split()), text, lines, comma)
+
+
+def _text(lines: Sequence[bytes], node: ast.expr) -> bytes:
+    """The source of a node that starts on the first line."""
+    count = (node.end_lineno or node.lineno) - node.lineno
+    if not count:
+        return lines[0][node.col_offset : node.end_col_offset]
+    return b"".join([lines[0][node.col_offset :], *lines[1:count], lines[count][: node.end_col_offset]])
 
 
 def _last_node(node: ast.AST, holder: ast.AST | None) -> ast.expr:

@@ -29,6 +29,8 @@ class Leaf:
     node: ast.AST | None = None
     holder: ast.AST | None = None
     whole: Span = (0, 0)
+    declares: bool = False
+    """Whether its block is a module's or a class's, or an `if` or `try` in one: where names are declared."""
 
     def shifted(self, by: int) -> "Leaf":
         if not by:
@@ -58,23 +60,25 @@ def leaves_of(lines: Sequence[bytes], body: Sequence[ast.stmt]) -> list[Leaf]:
     return [leaf or Leaf("blank", n, n + 1) for n, leaf in enumerate(owner)]
 
 
-def _statements(lines: Sequence[bytes], body: Sequence[ast.stmt], holder: ast.AST | None) -> Iterator[Leaf]:
+def _statements(
+    lines: Sequence[bytes], body: Sequence[ast.stmt], holder: ast.AST | None, declares: bool = True
+) -> Iterator[Leaf]:
     for node in body:
         whole = (first_line(node), node.end_lineno or node.lineno)
         blocks = _blocks(node)
         if not blocks or blocks[0][0].lineno == node.lineno:
-            yield Leaf("simple", *whole, node, holder, whole)
+            yield Leaf("simple", *whole, node, holder, whole, declares)
             continue
         for decorator in getattr(node, "decorator_list", []):
-            yield Leaf("decorator", decorator.lineno - 1, decorator.end_lineno, node, holder, whole)
+            yield Leaf("decorator", decorator.lineno - 1, decorator.end_lineno, node, holder, whole, declares)
         at = node.lineno - 1
-        elif_ = lines[at].lstrip().startswith(b"elif")
-        kind: LeafKind = "clause" if elif_ else "header"
+        kind: LeafKind = "clause" if lines[at].lstrip().startswith(b"elif") else "header"
+        inner = declares and isinstance(node, (ast.ClassDef, ast.If, ast.Try))
         for block in blocks:
             start, end = _stripped(lines, at, first_line(block[0]))
             if start < end:
-                yield Leaf(kind, start, end, node, holder, whole)
-            yield from _statements(lines, block, node)
+                yield Leaf(kind, start, end, node, holder, whole, declares)
+            yield from _statements(lines, block, node, inner)
             at = block[-1].end_lineno or at
             kind = "clause"
 

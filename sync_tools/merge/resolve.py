@@ -1,7 +1,9 @@
 """What the structure of Python code settles where both sides changed the same lines."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from sync_tools.merge.diff import Hunk, hunks
 from sync_tools.merge.diff3 import Region
 from sync_tools.merge.elements import elements, merge_elements
 from sync_tools.merge.imports import merge_imports, statements
@@ -14,13 +16,21 @@ from sync_tools.merge.units import Unit, are_elements, are_imports, are_statemen
 REACH = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sides:
     """The three versions of a file that all parse."""
 
     base: Source
     ours: Source
     theirs: Source
+
+    @cached_property
+    def our_changes(self) -> list[Hunk]:
+        return hunks(self.base.lines, self.ours.lines)
+
+    @cached_property
+    def their_changes(self) -> list[Hunk]:
+        return hunks(self.base.lines, self.theirs.lines)
 
 
 def resolve(sides: Sides, region: Region, room: int) -> list[bytes] | None:

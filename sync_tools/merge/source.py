@@ -15,6 +15,7 @@ from sync_tools.merge.lines import Span
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _STARTS = (b"def ", b"class ", b"async def ", b"@")
+_FIRST = frozenset(start[:1] for start in _STARTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +88,19 @@ class Parser:
 
     def __init__(self) -> None:
         self._chunks: dict[bytes, Chunk | None] = {}
+        self._sources: dict[bytes, Source | None] = {}
 
     def source(self, lines: Sequence[bytes]) -> Source | None:
         """None where the file is not UTF-8 Python that parses."""
-        if not _readable(lines):
+        data = b"".join(lines)
+        if data not in self._sources:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._sources[data] = self._parsed(data, lines)
+        return self._sources[data]
+
+    def _parsed(self, data: bytes, lines: Sequence[bytes]) -> Source | None:
+        if not _readable(data, lines):
             return None
         return self._assembled(lines, _cuts(lines)) or self._assembled(lines, [(0, len(lines))])
 
@@ -113,16 +123,13 @@ class Parser:
 
 def _statements(data: bytes) -> tuple[ast.stmt, ...] | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return tuple(ast.parse(data.decode().removeprefix("\ufeff")).body)
+        return tuple(ast.parse(data.decode().removeprefix("\ufeff")).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _readable(lines: Sequence[bytes]) -> bool:
+def _readable(data: bytes, lines: Sequence[bytes]) -> bool:
     """Python counts a lone carriage return as a line end, and a cookie may change what the bytes mean."""
-    data = b"".join(lines)
     if b"\r" in data and b"\r" in data.replace(b"\r\n", b""):
         return False
     cookies = [found[1] for line in lines[:2] if (found := _COOKIE.match(line))]
@@ -133,6 +140,8 @@ def _cuts(lines: Sequence[bytes]) -> list[Span]:
     """Spans that start where a definition follows a blank line at the left margin. A cut inside a string or a bracket
     shows: what is left of it does not parse."""
     starts = [
-        n for n, line in enumerate(lines) if n and line.startswith(_STARTS) and not lines[n - 1].strip(b" \t\r\n\f")
+        n
+        for n, line in enumerate(lines)
+        if line[:1] in _FIRST and line.startswith(_STARTS) and n and not lines[n - 1].strip()
     ]
     return list(zip([0, *starts], [*starts, len(lines)]))

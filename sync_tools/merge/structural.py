@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sync_tools.merge.definitions import merge_definitions
-from sync_tools.merge.diff import Hunk, hunks
+from sync_tools.merge.diff import Hunk
 from sync_tools.merge.lines import split
 from sync_tools.merge.markers import Clash, Segment, disputed, ours_only
 from sync_tools.merge.python import merge_apart, merge_lines
@@ -30,16 +30,24 @@ class PythonMerge:
         by_line = merge_lines(self.sides)
         if not disputed(by_line) and self._sound(by_line) and self._imports_agree(by_line):
             return by_line
-        choices = [merge_definitions(self.sides), by_line, *(merge_apart(self.sides, gap) for gap in APART)]
-        sound = [parts for parts in choices if parts is not None and self._sound(parts)]
-        return min(sound, key=disputed, default=[self._everything()])
+        by_definition = merge_definitions(self.sides)
+        choices = [by_line]
+        if by_definition is not None and self._keeps(by_definition):
+            choices.insert(0, by_definition)
+        sound = [parts for parts in choices if self._sound(parts)]
+        return min(sound, key=disputed) if sound else self._apart()
+
+    def _apart(self) -> list[Segment]:
+        """A merge with more conflicts than need be, where every finer one is not sound."""
+        choices = (merge_apart(self.sides, gap) for gap in APART)
+        return next((parts for parts in choices if self._sound(parts)), [self._everything()])
 
     def mechanical(self, final: list[Segment]) -> bytes:
         """Ours with those changes of theirs that touch nothing which ours changed; ours where they don't stand alone."""
         b, o, t = self.sides.base, self.sides.ours, self.sides.theirs
-        edited = _names(b, o, hunks(b.lines, o.lines))
-        changes = hunks(b.lines, t.lines)
-        kept = _apart(b, t, changes, edited)
+        edited = _names(b, o, self.sides.our_changes)
+        changes = self.sides.their_changes
+        kept = _untouched(b, t, changes, edited)
         if not kept:
             return b"".join(o.lines)
         parts = final if len(kept) == len(changes) else self._with(_applied(b.lines, t.lines, kept))
@@ -59,15 +67,13 @@ class PythonMerge:
         merged, sides = self._merged(parts), self.sides
         if merged is None or disputed(parts):
             return bool(disputed(parts)) and (merged is None or self._holds_together(parts))
-        return _agrees(merged.defined, sides.base.defined, sides.ours.defined, sides.theirs.defined) and self._keeps(
-            merged
-        )
+        return _agrees(merged.defined, sides.base.defined, sides.ours.defined, sides.theirs.defined)
 
-    def _keeps(self, merged: Source) -> bool:
-        """Whether what all three hold once is held once."""
-        sources = (self.sides.base, self.sides.ours, self.sides.theirs, merged)
-        once = [{line for line, n in Counter(source.lines).items() if n == 1 and line.strip()} for source in sources]
-        return once[0] & once[1] & once[2] <= once[3]
+    def _keeps(self, parts: list[Segment]) -> bool:
+        """Whether what all three hold once, a merge without clashes holds once."""
+        sources = (self.sides.base.lines, self.sides.ours.lines, self.sides.theirs.lines, split(ours_only(parts)))
+        once = [{line for line, n in Counter(lines).items() if n == 1 and line.strip()} for lines in sources]
+        return bool(disputed(parts)) or once[0] & once[1] & once[2] <= once[3]
 
     def _imports_agree(self, parts: list[Segment]) -> bool:
         merged, sides = self._merged(parts), self.sides
@@ -97,7 +103,7 @@ def _agrees(merged: Counter[str], base: Counter[str], ours: Counter[str], theirs
     return True
 
 
-def _apart(base: Source, side: Source, changes: Sequence[Hunk], held: set[object]) -> list[Hunk]:
+def _untouched(base: Source, side: Source, changes: Sequence[Hunk], held: set[object]) -> list[Hunk]:
     """The changes that touch nothing held, nor anything that a change left out touches: what moves, moves whole."""
     names = {h: _names(base, side, [h]) for h in changes}
     held = set(held)

@@ -23,11 +23,10 @@ def symbol(sides: Sides, region: Region) -> str:
 def touched(source: Source, spans: Iterable[Span]) -> list[Item]:
     """The items that lines of the spans belong to, blank lines aside, each once."""
     items = source.definitions
-    starts = [item.start for item in items]
     found: dict[int, Item] = {}
     for span in spans:
         for line in range(*span):
             if source.lines[line].strip():
-                n = bisect_right(starts, line) - 1
+                n = bisect_right(items, line, key=lambda item: item.start) - 1
                 found.setdefault(n, items[n])
     return list(found.values())

@@ -50,8 +50,8 @@ class _Change:
 
 def may_touch(base: Source, ours: Source, theirs: Source, first: Region, second: Region) -> bool:
     """Whether `first` and the change right below it may both be taken."""
-    if {first.kind, second.kind} != {"ours", "theirs"}:
-        return {first.kind, second.kind} in ({"both", "ours"}, {"both", "theirs"})
+    if "conflict" in (first.kind, second.kind):
+        return False
     above, below = (
         _Change(base, ours, r.base, r.ours) if r.kind == "ours" else _Change(base, theirs, r.base, r.theirs)
         for r in (first, second)
@@ -107,7 +107,7 @@ def _declares(change: _Change) -> bool:
 def _declaration(unit: Unit) -> bool:
     if unit.leaf.kind == "element":
         return unordered(unit)
-    if isinstance(unit.leaf.holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if not unit.leaf.declares:
         return isinstance(unit.node, IMPORTS)
     node = unit.node
     return isinstance(node, (*DEFINITIONS, *IMPORTS)) or (isinstance(node, ast.stmt) and bool(assigned_names(node)))

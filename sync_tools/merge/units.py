@@ -62,7 +62,7 @@ def commute(ours: list[Unit], theirs: list[Unit]) -> bool:
     nodes = [unit.node for unit in (*ours, *theirs)]
     if all(_registered(node) for node in nodes):
         return _apart([_registered(u.node) for u in ours], [_registered(u.node) for u in theirs])
-    if any(isinstance(unit.leaf.holder, (ast.FunctionDef, ast.AsyncFunctionDef)) for unit in (*ours, *theirs)):
+    if not all(unit.leaf.declares for unit in (*ours, *theirs)) and not are_imports([*ours, *theirs]):
         return False
     bound_ours, bound_theirs = ([_bound(u.node) for u in side] for side in (ours, theirs))
     if not all(bound_ours) or not all(bound_theirs):
@@ -106,4 +106,14 @@ def _registered(node: ast.AST) -> tuple[str, str] | None:
     call, first = node.value, node.value.args[0]
     if not (isinstance(call.func, ast.Attribute) and isinstance(first, ast.Constant) and isinstance(first.value, str)):
         return None
-    return (ast.unparse(call.func), first.value) if call.func.attr.startswith(("add_", "register")) else None
+    callee = _dotted(call.func)
+    return (callee, first.value) if callee and call.func.attr.startswith(("add_", "register")) else None
+
+
+def _dotted(node: ast.expr) -> str | None:
+    """`a.b.c` for names and attributes."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*parts, node.id])) if isinstance(node, ast.Name) else None

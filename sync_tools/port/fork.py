@@ -68,7 +68,7 @@ class Fork:
         for record in self.repo.run("worktree", "list", "--porcelain").decode("utf-8", "replace").split("\n\n"):
             if f"branch refs/heads/{branch}\n" in record + "\n":
                 raise SyncError(f"the branch {branch} is checked out", record.split("\n")[0].removeprefix("worktree "), "switch to another branch first")
-        log = self.repo.run("log", "-z", "--format=%H%n%B", tip, f"^{base}", "--not", "--exclude", f"refs/heads/{branch}", "--branches")
+        log = self.repo.run("log", "-z", "--format=%H%n%B", tip, f"^{base}", "--not", f"--exclude={branch}", "--branches")
         for message in filter(None, log.decode("utf-8", "replace").split("\0")):
             if len(TRAILER.findall(message)) < 2:
                 raise SyncError(f"the branch {branch} holds a person's commit {message[:12]}", branch, f"rename it first: git branch -m {branch} NAME")

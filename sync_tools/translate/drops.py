@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from sync_tools.translate.edits import Claims, Edit
 from sync_tools.translate.text.places import Place
@@ -27,20 +27,23 @@ class Drop:
 
 def remove(claims: Claims, drops: list[Drop], lexed: Lexed | None) -> None:
     """Add the edits that remove the drops; those that are only named are kept and reported."""
-    for place, group in groupby(sorted(drops, key=lambda d: d.start), key=lambda d: d.place):
-        run = list(group)
+    groups = [(place, list(run)) for place, run in groupby(sorted(drops, key=lambda d: d.start), key=lambda d: d.place)]
+    for place, run in groups:
         if place.style == "prose":
             for d in run:
                 claims.site(d.start, d.stop, claims.text[d.start : d.stop], NO_ROOM)
                 claims.keep(d.start, d.stop)
         elif place.style == "line":
             _from_line(claims, run)
+    emptied = {place.literal for place, run in groups if place.literal and not _rest(claims, place, run).strip()}
+    for place, run in groups:
+        if place.literal and lexed is not None and place.literal not in emptied:
+            for d in run:
+                _cut(claims, [d], *_with_blanks(claims, d))
     if lexed is not None:
-        in_literals = [d for d in drops if d.place.literal]
-        emptied = {d.place.literal for d in in_literals if _is_empty(claims, d.place, in_literals)}
-        for place, group in groupby(sorted(in_literals, key=lambda d: d.start), key=lambda d: d.place):
-            assert place.literal is not None
-            _from_literal(claims, lexed, place.literal, list(group), emptied)
+        runs = {place.literal.start: run for place, run in groups if place.literal in emptied and place.literal}
+        for chain in {(c := lexed.chain(literal))[0].start: c for literal in emptied if literal}.values():
+            _from_chain(claims, lexed, chain, runs)
 
 
 def _rest(claims: Claims, place: Place, run: list[Drop]) -> str:
@@ -50,10 +53,6 @@ def _rest(claims: Claims, place: Place, run: list[Drop]) -> str:
         parts.append(claims.text[at : d.start])
         at = d.stop
     return "".join([*parts, claims.text[at : place.hi]])
-
-
-def _is_empty(claims: Claims, place: Place, drops: list[Drop]) -> bool:
-    return not _rest(claims, place, sorted((d for d in drops if d.place == place), key=lambda d: d.start)).strip()
 
 
 def _cut(claims: Claims, run: list[Drop], start: int, stop: int) -> None:
@@ -102,24 +101,20 @@ def _with_blanks(claims: Claims, d: Drop) -> tuple[int, int]:
     return start, stop
 
 
-def _from_literal(claims: Claims, lexed: Lexed, literal: Region, run: list[Drop], emptied: set[Region | None]) -> None:
-    if literal not in emptied:
-        for d in run:
-            _cut(claims, [d], *_with_blanks(claims, d))
+def _from_chain(claims: Claims, lexed: Lexed, chain: tuple[Region, ...], runs: dict[int, list[Drop]]) -> None:
+    """Take the strings that hold nothing else (those in `runs`, by where they start) out of their concatenation."""
+    first = next((i for i, literal in enumerate(chain) if literal.start not in runs), None)
+    if first is None:
+        _whole_chain(claims, lexed, chain, runs)
         return
-    chain = lexed.chain(literal)
-    kept = [i for i, r in enumerate(chain) if r not in emptied]
-    if not kept:
-        _alone(claims, lexed, chain, literal, run)
-        return
-    here = chain.index(literal)
-    if here < kept[0]:
-        start, stop = literal.start, chain[here + 1].start
-    else:
-        start, stop = chain[here - 1].end, literal.end
-    if "#" in lexed.code[start:stop]:
-        start, stop = _own_line(claims.text, literal)
-    _cut(claims, run, start, stop)
+    for i, literal in enumerate(chain):
+        run = runs.get(literal.start)
+        if run is None:
+            continue
+        start, stop = (literal.start, chain[i + 1].start) if i < first else (chain[i - 1].end, literal.end)
+        if "#" in lexed.code[start:stop]:
+            start, stop = _own_line(claims.text, literal)
+        _cut(claims, run, start, stop)
 
 
 def _own_line(text: str, literal: Region) -> tuple[int, int]:
@@ -130,14 +125,15 @@ def _own_line(text: str, literal: Region) -> tuple[int, int]:
     return (lo, hi + 1) if alone else literal.inner
 
 
-def _alone(claims: Claims, lexed: Lexed, chain: tuple[Region, ...], literal: Region, run: list[Drop]) -> None:
+def _whole_chain(claims: Claims, lexed: Lexed, chain: tuple[Region, ...], runs: dict[int, list[Drop]]) -> None:
     """No string of the concatenation is left: a list loses the element (and its value), anything else an empty string."""
-    text, first = claims.text, chain[0]
-    exact = len(run) == 1 and run[0].start == literal.inner[0] and text[slice(*literal.inner)] == text[run[0].start : run[0].stop]
-    bracket, opened = lexed.bracket(first.start)
-    if literal != first:
-        _cut(claims, run, chain[chain.index(literal) - 1].end, literal.end)
-    elif not exact or len(chain) > 1:
+    text, literal = claims.text, chain[0]
+    for before, after in pairwise(chain):
+        _cut(claims, runs[after.start], before.end, after.end)
+    run = runs[literal.start]
+    exact = len(run) == len(chain) == 1 and literal.inner == (run[0].start, run[0].stop)
+    bracket, opened = lexed.bracket(literal.start)
+    if not exact:
         _cut(claims, run, *literal.inner)
     elif bracket not in ("[", "("):
         claims.site(literal.start, literal.end, text[run[0].start : run[0].stop], NO_ROOM)

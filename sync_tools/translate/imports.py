@@ -9,7 +9,7 @@ from sync_tools.translate.text.pylex import Lexed
 
 _STATEMENT = re.compile(
     r"(?m)^[ \t]*(?:>>> |\.\.\. )?"
-    r"(?:from[ \t]+(?P<module>sglang[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|(?:\\\r?\n|[^\n#;])+)"
+    r"(?:from[ \t]+(?P<module>sglang[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]{0,5000}\)|(?:\\\r?\n|[^\n#;])+)"
     r"|import[ \t]+(?P<modules>(?:[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*)*sglang\w*\b(?:\\\r?\n|[^\n#;])*))"
 )
 _NAME = re.compile(r"(?P<name>\w+)(?:\s+as\s+(?P<alias>\w+))?")

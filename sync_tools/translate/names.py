@@ -144,7 +144,9 @@ def _apply(claims: Claims, naming: Naming, match: re.Match[str], start: int, end
     if kind == "name":
         left, right = _token(text, match.start(), match.end(), start, end)
         old = text[left:right]
-        new = naming.inner.sub(lambda m: _respell(naming, m, old), old)
+        if right - left > TOKEN_LIMIT:
+            left, right, old = match.start(), match.end(), ""
+        new = naming.inner.sub(lambda m: _respell(naming, m, old), text[left:right])
         claims.edit(Edit(left, right, new, naming.casings[match[kind]][1]))
         return right
     if kind == "word":
@@ -164,7 +166,7 @@ def _respell(naming: Naming, match: re.Match[str], token: str) -> str:
 
 def _token(text: str, left: int, right: int, start: int, end: int) -> tuple[int, int]:
     """The identifier around left..right, within the line and within reason."""
-    first, low, high = left, max(start, left - TOKEN_LIMIT), min(end, right + TOKEN_LIMIT)
+    first, low, high = left, max(start, left - TOKEN_LIMIT - 1), min(end, right + TOKEN_LIMIT + 1)
     while left > low and _in_word(text[left - 1]):
         left -= 1
     while right < high and _in_word(text[right]):

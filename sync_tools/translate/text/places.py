@@ -28,28 +28,31 @@ PlaceAt = Callable[[int], Place | None]
 
 
 def places(text: str, kind: Kind, lexed: Lexed | None) -> PlaceAt:
-    """The function from an offset to the place that holds it."""
-    if lexed is not None:
-        return lambda offset: _in_python(text, lexed, offset)
-    if kind == "markdown":
-        return lambda offset: _line(text, offset, speaks=True)
-    return lambda offset: _line(text, offset, speaks=False)
+    """The function from an offset to the place that holds it. Each line is looked at once."""
+    speaks = lexed is not None or kind == "markdown"
+    lines: dict[int, Place] = {}
+
+    def line_at(offset: int) -> Place:
+        start = text.rfind("\n", 0, offset) + 1
+        if start not in lines:
+            lines[start] = _line(text, start, speaks=speaks)
+        return lines[start]
+
+    def in_python(offset: int) -> Place | None:
+        assert lexed is not None
+        region = lexed.at(offset)
+        if region is None:
+            return None
+        if not region.comment and not region.long:
+            return Place(*region.inner, "literal", region)
+        line, (lo, hi) = line_at(offset), region.inner
+        return Place(max(line.lo, lo), min(line.hi, hi), line.style)
+
+    return line_at if lexed is None else in_python
 
 
-def _in_python(text: str, lexed: Lexed, offset: int) -> Place | None:
-    region = lexed.at(offset)
-    if region is None:
-        return None
-    if not region.comment and not region.long:
-        return Place(*region.inner, "literal", region)
-    line = _line(text, offset, speaks=True)
-    lo, hi = (region.start, region.end) if region.comment else region.inner
-    return Place(max(line.lo, lo), min(line.hi, hi), line.style)
-
-
-def _line(text: str, offset: int, *, speaks: bool) -> Place:
-    lo = text.rfind("\n", 0, offset) + 1
-    hi = text.find("\n", offset)
+def _line(text: str, lo: int, *, speaks: bool) -> Place:
+    hi = text.find("\n", lo)
     hi = len(text) if hi < 0 else hi
     if text[lo:hi].endswith("\r"):
         hi -= 1

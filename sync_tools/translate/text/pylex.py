@@ -1,8 +1,7 @@
 """String literals and comments of Python text, found without parsing it: what the text passes need, in linear time."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,6 +13,9 @@ _CLOSE = {
     '"""': re.compile(r'[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""', re.DOTALL),
     "'''": re.compile(r"[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''", re.DOTALL),
 }
+_BRACKET = re.compile(r"[()\[\]{}]")
+_CALLED = re.compile(r"[\w\])]$")
+_KEYWORD = re.compile(r"\b(?:in|return|yield|and|or|not|if|else|assert)$")
 _GAP = re.compile(r"(?:\s|\\\r?\n|#[^\n]*\n)*")
 
 
@@ -97,21 +99,25 @@ class Lexed:
             at = r.end
         return "".join([*parts, self.text[at:]])
 
-    def bracket(self, offset: int, reach: int = 4000) -> tuple[str, int]:
+    @cached_property
+    def _brackets(self) -> tuple[list[int], list[int]]:
+        """Where the innermost open bracket changes, and to which (-1: none)."""
+        at, opened, stack = [-1], [-1], []
+        for match in _BRACKET.finditer(self.code):
+            if match[0] in "([{":
+                stack.append(match.start())
+            elif stack:
+                stack.pop()
+            at.append(match.start())
+            opened.append(stack[-1] if stack else -1)
+        return at, opened
+
+    def bracket(self, offset: int) -> tuple[str, int]:
         """The innermost bracket open at an offset: `[`, `(`, `{`, or `call` for one after a name; and where it stands."""
-        code, depth = self.code, 0
-        for i in range(offset - 1, max(-1, offset - reach), -1):
-            char = code[i]
-            if char in ")]}":
-                depth += 1
-            elif char in "([{":
-                if depth == 0:
-                    before = code[max(0, i - 200) : i].rstrip()
-                    named = char == "(" and bool(re.search(r"[\w\])]$", before)) and not re.search(r"\b(?:in|return|yield|and|or|not|if|else|assert)$", before)
-                    return ("call" if named else char), i
-                depth -= 1
-        return "", -1
-
-
-def strings(regions: Iterable[Region]) -> list[Region]:
-    return [r for r in regions if not r.comment]
+        at, opened = self._brackets
+        i = opened[bisect_left(at, offset) - 1]
+        if i < 0:
+            return "", -1
+        before = self.code[max(0, i - 200) : i].rstrip()
+        called = self.code[i] == "(" and _CALLED.search(before) and not _KEYWORD.search(before)
+        return ("call" if called else self.code[i]), i

@@ -1,3 +1,6 @@
+import contextlib
+import time
+
 import pytest
 
 from sync_tools.ci.literal import Block, LiteralError, Map, Name, Opaque, Scalar, Seq, Sum, set_blocks
@@ -77,3 +80,13 @@ def test_deep_nesting_is_an_error_and_long_lists_are_not() -> None:
     with pytest.raises(LiteralError, match="deep"):
         set_blocks(f"<% set x = {'[' * 5000} %>")
     assert len(scalars(value("[" + "1, " * 20_000 + "]"))) == 20_000
+
+
+@pytest.mark.parametrize(
+    "text", ["{#" * 200_000, "<% raw %>" * 50_000, "<% set x = " + "\\'" * 200_000, "<% set x=[" * 50_000]
+)
+def test_a_hostile_text_is_read_in_linear_time(text: str) -> None:
+    start = time.monotonic()
+    with contextlib.suppress(LiteralError):
+        set_blocks(text)
+    assert time.monotonic() - start < 3

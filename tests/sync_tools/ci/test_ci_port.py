@@ -258,3 +258,19 @@ def test_a_template_that_comes_or_goes() -> None:
     assert port_template(b"ours", None, b"ours", **keep).data is None
     edited = port_template(b"theirs", None, b"ours", **keep)
     assert edited.data == b"ours" and len(edited.conflicts) == 1
+
+
+def test_a_removed_job_stays_where_the_fork_edited_the_list_that_it_shares() -> None:
+    jobs = {"e2e-megatron": "shared"}
+    before, fork = template(jobs, {"shared": [A]}), template(jobs, {"shared": [A, row("own")]})
+    ported = port(before, template({"unit": [N]}), fork)
+    assert rows(ported) == {"e2e-megatron": ["test_a.py", "test_own.py"], "unit": ["test_n.py"]}
+    assert [(u.kind, u.row.test_file) for u in ported.delta.unplaced] == [("removed", "test_a.py")]
+
+
+def test_a_job_that_upstream_removed_stays_where_it_is_for_its_placed_rows() -> None:
+    before = template({"short": [A], "e2e-megatron": [B, N]})
+    fork = template({"short": [A, N], "e2e-megatron": [B]})
+    place = Place(test_file="test_n.py", job="e2e-megatron", to="short")
+    ported = port(before, template({"e2e-megatron": [B, N]}), fork, place)
+    assert list(rows(ported).items()) == [("short", ["test_n.py"]), ("e2e-megatron", ["test_b.py"])]

@@ -170,6 +170,8 @@ def arguments(**changes) -> SimpleNamespace:
 def world(tree: Path, package: str, engine: Engine, *folders: str):
     """Imports from `tree` (and its `folders`) with nothing installed but this double; gives the importing function."""
     before, path = dict(sys.modules), list(sys.path)
+    for name in [name for name in before if name.partition(".")[0] == package]:
+        del sys.modules[name]
     errors = {"TransportError": ConnectionError, "HTTPStatusError": type("HTTPStatusError", (Exception,), {})}
     sys.modules["httpx"] = _module("httpx", AsyncClient=Client, **errors)
     auto = SimpleNamespace(from_pretrained=lambda *a, **k: Tokenizer())

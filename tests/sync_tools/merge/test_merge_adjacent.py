@@ -203,6 +203,19 @@ def test_declarations_that_need_each_other_are_not_put_together():
     assert merge(base, base + "go()\n", base + "stop()\n").conflicts
 
 
+def test_statements_that_run_are_not_put_in_an_order():
+    base = "def f(a):\n    for x in a:\n        y = x\n        go(y)\n"
+    ours, theirs = (
+        base.replace("        y = x", "        o = 1\n        y = x"),
+        base.replace("y = x", "t = x\n        y = t"),
+    )
+    assert merge(base, ours, theirs).conflicts
+    theirs = base.replace("        y = x", "        t = 1\n        y = x")
+    assert merge(base, ours, theirs).conflicts
+    ours, theirs = base.replace("    for", "    import o\n    for"), base.replace("    for", "    import t\n    for")
+    assert merged(base, ours, theirs) == base.replace("    for", "    import o\n    import t\n    for")
+
+
 def test_a_comment_edited_above_an_edited_statement():
     base = "x = 1\n# about y\ny = 2\nz = 3\n"
     ours, theirs = base.replace("about y", "more about y"), base.replace("y = 2", "y = 20")

@@ -77,6 +77,9 @@ def test_deleted_and_edited_is_a_conflict(swap):
     result = merge(BASE, *(reversed(sides) if swap else sides))
     assert [c.symbol for c in result.conflicts] == ["beta"]
     assert len(conflict_regions(result.final)) == 1
+    found, gone = result.conflicts[0], "theirs" if swap else "ours"
+    assert getattr(found, gone) == (8, 8)
+    assert found.base == (8, 15)
 
 
 def test_a_renamed_function_that_the_other_edited():
@@ -184,3 +187,29 @@ def test_what_does_not_parse_is_merged_by_line():
     base = "<% set x = 1 %>\na\nb\nc\nd\n"
     result = merge(base, base.replace("a\n", "A\n"), base.replace("d\n", "D\n"))
     assert result.final.decode() == base.replace("a\n", "A\n").replace("d\n", "D\n")
+
+
+def test_an_import_removed_by_one_and_extended_by_the_other():
+    base = "from a import b\n" + BASE
+    ours, theirs = base.replace("import b", "import b, c"), module(GAMMA, ALPHA, BETA)
+    assert merged(base, ours, theirs) == "from a import c\n" + theirs
+    assert merged(base, theirs, ours) == "from a import c\n" + theirs
+
+
+def test_git_would_undo_a_deletion_here():
+    ours, theirs = module(ALPHA, GAMMA), module(BETA, ALPHA, GAMMA)
+    assert merged(BASE, ours, theirs) == ours
+
+
+def test_git_would_break_the_block_here():
+    base = "def f(a):\n    if a:\n        go()\n\n    return a\n"
+    ours = base.replace("go()\n\n", "go()\n\n        more()\n\n")
+    theirs = base.replace("go()\n", "go()\n    after()\n")
+    result = merge(base, ours, theirs)
+    assert result.conflicts or compile(result.final, "m.py", "exec")
+
+
+def test_a_comment_at_the_end_of_the_file():
+    ours = module(ALPHA, GAMMA) + "\n\n# the end\n"
+    theirs = module(GAMMA, ALPHA, BETA) + "\n\nLAST = 1\n"
+    assert merged(BASE, ours, theirs) == module(GAMMA, ALPHA) + "\n\nLAST = 1\n\n\n# the end\n"

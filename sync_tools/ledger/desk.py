@@ -69,13 +69,12 @@ class Desk:
         return list(texts)
 
     def landings(self, number: str | None) -> list[Landing]:
-        """The ledgers of the checkout (or of one number's branch), each with the fork around its port, in the order of
-        the ports. What is not committed yet counts as one more commit."""
+        """All ledgers of the checkout (of the branch of `number`, where only that has its ledger), each with the fork
+        around its port, in the order of the ports. What is not committed yet counts as one more commit."""
         tip = self._tip(number)
         now = self._now(tip)
-        ledgers = (store.read(now, self.config, number),) if number else store.read_all(now, self.config)
         history = _History(self.repo, tip, now)
-        return sorted((self._landing(x, history) for x in ledgers), key=lambda x: x.port_at)
+        return sorted((self._landing(x, history) for x in store.read_all(now, self.config)), key=lambda x: x.port_at)
 
     def head(self, number: str | None) -> Tree:
         """Where what the ports brought must still stand."""

@@ -139,7 +139,6 @@ class Entry(Model):
     clash: Clash | None = None
     facts: tuple[str, ...] = ()
     executes: bool = False
-    evidence: tuple[str, ...] = ()
 
 
 class RuleUse(Model):

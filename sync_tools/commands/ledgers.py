@@ -90,19 +90,19 @@ def _reader(tree: Tree) -> Reader:
 
 def checking(settings: Settings, number: str | None) -> int:
     desk = Desk(settings.repo, settings.config)
-    landings = desk.landings(number)
+    landings, head = desk.landings(number), desk.head(number)
+    asked = [x for x in landings if number is None or x.ledger.upstream.stem == store.stem_of(settings.config, number)]
     problems: list[Problem] = []
-    head = desk.head(number)
-    for landing in landings:
+    for landing in asked:
         others = [other for other in landings if other is not landing]
         problems += _check(landing, settings, head, others)
         problems += rendered(landing.ledger, head, settings.config)
     if settings.json:
-        print_json({"ledgers": len(landings), "problems": [asdict(p) for p in problems]})
+        print_json({"ledgers": len(asked), "problems": [asdict(p) for p in problems]})
     else:
         for problem in problems:
             print(clean(f"{problem.ledger} {problem.entry or ''}: {problem.what}"))
-        print(f"{len(landings)} ledgers checked, {len(problems)} problems")
+        print(f"{len(asked)} ledgers checked, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -35,14 +35,13 @@ class Desk:
         here = self.here()
         if here.blob(store.json_path(self.config, stem)):
             return store.read(here, self.config, number), here
-        name = stem.removeprefix(f"{self.config.upstream.name}-")
-        branch = f"sync/{self.config.upstream.name}-{'pr-' if len(name) < 12 else ''}{name}"
-        if self.repo.commit_of(f"refs/heads/{branch}"):
-            tree = self.repo.tree(f"refs/heads/{branch}")
+        branch = self._branch(stem)
+        if self.repo.commit_of(branch):
+            tree = self.repo.tree(branch)
             return store.read(tree, self.config, number), tree
         raise SyncError(
             "there is no ledger of this change",
-            f"{store.json_path(self.config, stem)}, branch {branch}",
+            f"{store.json_path(self.config, stem)}, branch {branch.removeprefix('refs/heads/')}",
             f"vime-sync port {number}",
         )
 
@@ -70,61 +69,95 @@ class Desk:
         return list(texts)
 
     def landings(self, number: str | None) -> list[Landing]:
-        """The ledgers of HEAD (or of one number's branch), each with the fork around its port; in the order of their commits."""
+        """All ledgers of the checkout (of the branch of `number`, where only that has its ledger), each with the fork
+        around its port, in the order of the ports. What is not committed yet counts as one more commit."""
         tip = self._tip(number)
-        tree = self.repo.tree(tip)
-        ledgers = (store.read(tree, self.config, number),) if number else store.read_all(tree, self.config)
-        places = {c: i for i, c in enumerate(self.repo.line("rev-list", "--reverse", "--topo-order", tip).split("\n"))}
-        return sorted((self._landing(x, tip, places) for x in ledgers), key=lambda x: x.port_at)
+        now = self._now(tip)
+        history = _History(self.repo, tip, now)
+        return sorted((self._landing(x, history) for x in store.read_all(now, self.config)), key=lambda x: x.port_at)
 
     def head(self, number: str | None) -> Tree:
-        return self.repo.tree(self._tip(number))
+        """Where what the ports brought must still stand."""
+        return self._now(self._tip(number))
+
+    def _now(self, tip: str) -> Tree:
+        return self.here() if tip == self.repo.commit_of("HEAD") else self.repo.tree(tip)
 
     def _tip(self, number: str | None) -> str:
         stem = store.stem_of(self.config, number) if number else None
-        if stem is None or self.repo.tree("HEAD").blob(store.json_path(self.config, stem)):
+        if stem is None or self.here().blob(store.json_path(self.config, stem)):
             return self.repo.line("rev-parse", "HEAD")
-        name = stem.removeprefix(f"{self.config.upstream.name}-")
-        branch = f"refs/heads/sync/{self.config.upstream.name}-{'pr-' if len(name) < 12 else ''}{name}"
-        commit = self.repo.commit_of(branch)
+        commit = self.repo.commit_of(self._branch(stem))
         if commit is None:
             raise SyncError(
                 "there is no ledger of this change", store.json_path(self.config, stem), f"vime-sync port {number}"
             )
         return commit
 
-    def _landing(self, ledger: Ledger, tip: str, places: Mapping[str, int]) -> Landing:
-        path = store.json_path(self.config, ledger.upstream.stem)
-        commits = [c for c in self.repo.line("log", "--format=%H", tip, "--", path).split("\n") if c]
-        written = written_at([(commit, self._at(commit, path)) for commit in commits])
-        port = self._port(commits, ledger.upstream.commit)
-        before = self._before(port, ledger.upstream.commit)
+    def _branch(self, stem: str) -> str:
+        """The branch of the port of that ledger."""
+        upstream = self.config.upstream.name
+        name = stem.removeprefix(f"{upstream}-")
+        return f"refs/heads/sync/{upstream}-{'' if store.is_hex(name) else 'pr-'}{name}"
+
+    def _landing(self, ledger: Ledger, history: "_History") -> Landing:
+        path, upstream = store.json_path(self.config, ledger.upstream.stem), ledger.upstream.commit
+        versions = history.versions(path, ledger)
+        written = written_at(versions)
+        port = history.port([commit for commit, _ in versions if commit != NOW], upstream)
+        before = history.before(port, upstream) if port else None
         return Landing(
             path,
             ledger,
-            written=self.repo.tree(written),
-            before=self.repo.tree(before) if before else None,
-            ported=self.repo.tree(port),
-            port_at=places.get(port, 0),
-            written_at=places.get(written, 0),
+            written=history.tree(written),
+            before=history.tree(before) if before else None,
+            ported=history.tree(port) if port else None,
+            port_at=history.place(port or NOW),
+            written_at=history.place(written),
         )
 
-    def _at(self, commit: str, path: str) -> Ledger | None:
-        blob = self.repo.tree(commit).blob(path)
+
+NOW = ""
+"""The commit that the checkout would be."""
+
+
+class _History:
+    """The commits of a fork up to `tip`, and the checkout on top of them."""
+
+    def __init__(self, repo: Repo, tip: str, now: Tree) -> None:
+        self._repo, self._tip = repo, tip
+        self._trees: dict[str, Tree] = {NOW: now}
+        order = repo.line("rev-list", "--reverse", "--topo-order", tip).split("\n")
+        self._places = {commit: at for at, commit in enumerate([*order, NOW])}
+
+    def tree(self, commit: str) -> Tree:
+        return self._trees.setdefault(commit, self._repo.tree(commit))
+
+    def place(self, commit: str) -> int:
+        return self._places.get(commit, 0)
+
+    def versions(self, path: str, ledger: Ledger) -> list[tuple[str, Ledger | None]]:
+        """The ledger file as each commit left it, newest first, the checkout before them where it differs."""
+        log = self._repo.line("log", "--format=%H", self._tip, "--", path).split("\n")
+        found = [(commit, self._ledger(commit, path)) for commit in log if commit]
+        return found if found and found[0][1] == ledger else [(NOW, ledger), *found]
+
+    def _ledger(self, commit: str, path: str) -> Ledger | None:
+        blob = self._repo.tree(commit).blob(path)
         try:
             return store.loads(blob.data, path) if blob else None
         except SyncError:
             return None
 
-    def _port(self, commits: list[str], upstream: str) -> str:
+    def port(self, commits: list[str], upstream: str) -> str | None:
         """The last commit of the port: the newest that wrote the ledger and names the upstream commit. Who wrote the
         file later made no port; where none names it, the first one did."""
-        return next((c for c in commits if self._names(c, upstream)), commits[-1])
+        return next((c for c in commits if self._names(c, upstream)), commits[-1] if commits else None)
 
-    def _before(self, port: str, upstream: str) -> str | None:
+    def before(self, port: str, upstream: str) -> str | None:
         """The fork before the port, of two commits or squashed into one."""
-        parent = self.repo.commit_of(f"{port}^")
-        return self.repo.commit_of(f"{parent}^") if parent and self._names(parent, upstream) else parent
+        parent = self._repo.commit_of(f"{port}^")
+        return self._repo.commit_of(f"{parent}^") if parent and self._names(parent, upstream) else parent
 
     def _names(self, commit: str, upstream: str) -> bool:
-        return f"Upstream-Commit: {upstream}" in self.repo.line("log", "-1", "--format=%B", commit)
+        return f"Upstream-Commit: {upstream}" in self._repo.line("log", "-1", "--format=%B", commit)

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from sync_tools.config import InTree
+from sync_tools.errors import SyncError
+from sync_tools.paths import safe
 from sync_tools.upstream.changeset import Hunk
 
 SCHEMA = 1
@@ -41,6 +42,17 @@ Count = Annotated[int, Field(ge=0)]
 
 ORDER: tuple[Op, ...] = Op.__args__  # type: ignore[attr-defined]
 """Strongest first, as far as they are ordered."""
+
+
+def _inside(path: str) -> str:
+    try:
+        return safe(path, "")
+    except SyncError as e:
+        raise ValueError(e.what) from e
+
+
+InTree = Annotated[str, AfterValidator(_inside)]
+"""A path that stays in the tree."""
 
 
 class Model(BaseModel):
@@ -127,7 +139,6 @@ class Entry(Model):
     clash: Clash | None = None
     facts: tuple[str, ...] = ()
     executes: bool = False
-    evidence: tuple[str, ...] = ()
 
 
 class RuleUse(Model):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from sync_tools.ledger.decide import offered, waiting
+from sync_tools.ledger.escape import plain, references
 from sync_tools.ledger.evidence import LEVELS, stale
 from sync_tools.ledger.model import Ledger
 
@@ -48,7 +49,7 @@ def _row(ledger: Ledger, today: date, tree: str | None) -> Row:
     origin = ledger.upstream
     return Row(
         ref=origin.ref,
-        subject=origin.subject,
+        subject=plain(references(origin.subject, origin.repo)),
         date=origin.date[:10],
         state=state(ledger, today),
         entries=ledger.counts,

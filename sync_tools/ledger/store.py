@@ -65,6 +65,11 @@ def stem_of(config: Config, number: str) -> str:
     raise SyncError("not a pull request's number or a commit", number[:40], "give a number, or 12 or more hex digits")
 
 
+def is_hex(name: str) -> bool:
+    """Whether a ledger's name is a commit's and not a pull request's."""
+    return len(name) == 12 and HEX.fullmatch(name) is not None
+
+
 def read(tree: Tree, config: Config, number: str) -> Ledger:
     """The ledger of one change. Raises SyncError where there is none."""
     path = json_path(config, stem_of(config, number))

@@ -1,6 +1,5 @@
 """The port of one change set, from values to values: files, CI, checks, ledger. It writes nothing."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +20,6 @@ from sync_tools.verify.model import Check, Context, packages_of
 from sync_tools.verify.run import run as verify
 
 Progress = Callable[[str], None]
-REVERT = re.compile(r'Revert ".*\(#(\d+)\)"')
 
 
 @dataclass(frozen=True)
@@ -114,16 +112,10 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     checks = verify(_context(job, outcomes, final, unresolved))
     if not workflows.conflicts:
         checks["ci"] = check_workflows(tree, Overlay(tree, final), final, config)
-    ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations, reverts=reverted_by(changes, config))
+    ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
     if job.resolutions:
         ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
     return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)
-
-
-def reverted_by(changes: ChangeSet, config: Config) -> tuple[str, ...]:
-    """The pull request that a change undoes, as its subject says: `Revert "... (#1984)" (#2013)`."""
-    found = REVERT.match(changes.subject)
-    return (f"{config.upstream.repo}#{found[1]}",) if found else ()
 
 
 def _settled(outcome: FileOutcome, job: Job) -> FileOutcome:

@@ -124,7 +124,10 @@ def _lines(port: Port) -> Iterator[tuple[str, str]]:
         yield "yellow", f"  unresolved: {site.path}:{site.line} {site.what}: {site.why}"
     for outcome in port.outcomes:
         if outcome.disposition in ("absent", "present", "dropped", "owned") and outcome.reason:
-            yield "yellow" if outcome.disposition == "absent" else "", f"  {outcome.disposition}: {outcome.path}: {outcome.reason}"
+            yield (
+                "yellow" if outcome.disposition == "absent" else "",
+                f"  {outcome.disposition}: {outcome.path}: {outcome.reason}",
+            )
     yield from _findings(port)
 
 

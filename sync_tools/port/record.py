@@ -1,6 +1,5 @@
 """The ledger of a port as files of the fork's tree."""
 
-
 from sync_tools.config import Config
 from sync_tools.ledger import store
 from sync_tools.ledger.decide import carry, revert
@@ -60,12 +59,12 @@ def ledger_edits(port: Port, tree: Tree, config: Config) -> Edits:
 def summary(port: Port) -> str:
     """The body of the adaptation commit."""
     counts = ", ".join(f"{count} {op}" for op, count in port.ledger.counts.items())
-    lines = [f"Ledger: {counts or 'no entries'}; {port.ledger.accounted} of {port.ledger.added + port.ledger.removed} lines accounted for."]
+    lines = [
+        f"Ledger: {counts or 'no entries'}; {port.ledger.accounted} of {port.ledger.added + port.ledger.removed} lines accounted for."
+    ]
     rows = port.workflows.registrations
     if rows:
         lines.append(f"CI: {', '.join(f'{r.change} {r.test_file} in {r.job}' for r in rows)}.")
     failed = sorted(name for name, check in port.checks.items() if check.result == "failed")
     lines.append(f"Checks: {'failed: ' + ', '.join(failed) if failed else 'all passed'}.")
     return "\n".join(lines)
-
-

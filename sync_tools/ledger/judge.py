@@ -61,7 +61,7 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
         case "owned":
             return Verdict("diverged", reason=outcome.reason, who="sync.toml", traced=False)
         case "present":
-            return Verdict("present", reason=outcome.reason or ALREADY)
+            return _present(view, unit)
     match unit.mark:
         case "conflict":
             return Verdict("conflict", "open", "both sides changed it")
@@ -70,6 +70,13 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
         case "dropped":
             return Verdict("dropped", reason=_rule(view, unit))
     return _file_wide(view, config) if unit.whole else _lines(view, unit, config)
+
+
+def _present(view: FileView, unit: Unit) -> Verdict:
+    """A file that the fork has already: what its file does not have at all is not there, whatever else is."""
+    if lacking := view.lacking(unit):
+        return Verdict("deferred", "open", f"the fork's {view.outcome.path} {lacking}", traced=False)
+    return Verdict("present", reason=view.outcome.reason or ALREADY)
 
 
 def _lines(view: FileView, unit: Unit, config: Config) -> Verdict:

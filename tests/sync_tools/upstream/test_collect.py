@@ -1,6 +1,5 @@
 """A commit as a change set: every kind of change, and totals that are git's."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -99,8 +98,8 @@ def test_a_deletion(repository):
 def test_modes_and_links(repository):
     (repository.path / "a").chmod(0o755)
     (repository.path / "b").unlink()
-    os.symlink("../outside", repository.path / "b")
-    os.symlink("a", repository.path / "link")
+    (repository.path / "b").symlink_to("../outside")
+    (repository.path / "link").symlink_to("a")
     changes = {c.path: c for c in repository.collect(repository.commit()).files}
     assert (changes["a"].kind, changes["a"].before.mode, changes["a"].after.mode) == ("mode", REGULAR, EXECUTABLE)
     assert (changes["b"].kind, changes["b"].after.mode, changes["b"].after.data) == ("type", SYMLINK, b"../outside")

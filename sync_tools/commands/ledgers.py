@@ -20,12 +20,13 @@ from sync_tools.ledger.landing import Landing, Rules
 from sync_tools.ledger.markdown import render
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.overview import overview
-from sync_tools.ledger.show import console, show
+from sync_tools.ledger.show import Reader, console, show
 from sync_tools.port.ci import is_generated
 from sync_tools.port.fork import Fork
 from sync_tools.port.style import seam_style
 from sync_tools.terminal import clean, print_json
 from sync_tools.translate import Translator
+from sync_tools.tree import MemoryTree, Tree
 from sync_tools.tree import Tree
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mirror import cache_dir
@@ -61,13 +62,30 @@ def showing(settings: Settings, number: str, format: str, only: str, full: bool)
     elif format == "github":
         sys.stdout.write(text(pull_request(ledger, settings.config)))
     else:
-        upstream = settings.upstream
-        if upstream.commit_of(ledger.upstream.commit) is None:
-            raise SyncError("upstream does not have the ledger's commit", ledger.upstream.commit[:12], "vime-sync fetch, or name the clone with --upstream")
-        sides = [upstream.tree(rev) for rev in (ledger.upstream.parent, ledger.upstream.commit)]
-        readers = [lambda path, side=side: blob.data if (blob := side.blob(path)) else None for side in (*sides, tree)]
+        readers = [_reader(side) for side in (*_sides(settings, ledger), tree)]
         show(console(sys.stdout), ledger, *readers, only, full)
     return 1 if ledger.open else 0
+
+
+def _sides(settings: Settings, ledger: Ledger) -> tuple[Tree, Tree]:
+    """Upstream before and after, or nothing where it is not there: a ledger can be read without it."""
+    try:
+        upstream = settings.upstream
+    except SyncError as e:
+        sys.stderr.write(clean(f"upstream's text is not shown: {e}") + "\n")
+        return MemoryTree(), MemoryTree()
+    if upstream.commit_of(ledger.upstream.commit) is None:
+        sys.stderr.write(clean(f"upstream's text is not shown: {upstream.git_dir} lacks {ledger.upstream.commit[:12]}; fetch it") + "\n")
+        return MemoryTree(), MemoryTree()
+    return upstream.tree(ledger.upstream.parent), upstream.tree(ledger.upstream.commit)
+
+
+def _reader(tree: Tree) -> Reader:
+    def read(path: str) -> bytes | None:
+        blob = tree.blob(path)
+        return blob.data if blob else None
+
+    return read
 
 
 def checking(settings: Settings, number: str | None) -> int:

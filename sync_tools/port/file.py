@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sync_tools.config import Config, PathPolicy
+from sync_tools.merge.compare import compare
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.lines import split
 from sync_tools.merge.result import Conflict, Merged
@@ -96,7 +97,7 @@ def _added(outcome: FileOutcome) -> FileOutcome:
     new = Blob(outcome.after.data, outcome.change.after.mode)
     if outcome.ours is None:
         return replace(outcome, mechanical=new, final=new)
-    reason = "the same file" if outcome.ours.data == new.data else "the fork has it, with differences"
+    reason = "the same file" if outcome.ours.data == new.data else _difference(outcome, new)
     return replace(outcome, disposition="present", reason=reason, mechanical=outcome.ours, final=outcome.ours)
 
 
@@ -145,3 +146,13 @@ def _whole(outcome: FileOutcome) -> Merged:
     if before.data == after.data or ours.data == after.data:
         return Merged(ours.data, ours.data)
     return Merged(ours.data, ours.data, (Conflict(outcome.path, (0, 0), (0, 0), (0, 0)),))
+
+
+def _difference(outcome: FileOutcome, new: Blob) -> str:
+    """How the fork's file differs from translated upstream's, by definition, in one line."""
+    assert outcome.ours
+    found: dict[str, list[str]] = {}
+    for difference in compare(outcome.ours.data, new.data, outcome.path):
+        found.setdefault(difference.state, []).append(difference.symbol)
+    parts = [f"{state}: {', '.join(found[state])}" for state in ("differs", "missing", "extra") if state in found]
+    return f"the fork has it, with differences ({'; '.join(parts)})" if parts else "the fork has it, laid out otherwise"

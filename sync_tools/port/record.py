@@ -6,7 +6,6 @@ from sync_tools.ledger import store
 from sync_tools.ledger.decide import carry, revert
 from sync_tools.ledger.markdown import index, render
 from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
-from sync_tools.ledger.reverts import reverted
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
@@ -44,16 +43,15 @@ def complete(port: Port) -> Ledger:
 
 
 def ledger_edits(port: Port, tree: Tree, config: Config) -> Edits:
-    """The ledger, its Markdown and the index, where they change something; a revert is told in the ledger that it undoes too."""
-    ledger = complete(port)
-    others = [known for known in store.read_all(tree, config) if known.upstream.stem != ledger.upstream.stem]
-    undone = reverted(port.changes, config.upstream.repo, others)
-    ledger = ledger.model_copy(update={"reverts": undone})
-    others = [revert(known, ledger.upstream.ref) if known.upstream.ref in undone else known for known in others]
+    """The ledger, its Markdown and the index, where they change something; and those of a change that this one undoes."""
+    ledger, stem = complete(port), port.ledger.upstream.stem
+    others = [known for known in store.read_all(tree, config) if known.upstream.stem != stem]
+    undone = [revert(known, ledger.upstream.ref) for known in others if known.upstream.ref in ledger.reverts]
+    others = [known for known in others if known.upstream.ref not in ledger.reverts] + undone
     texts = {store.index_path(config): index(store.in_order([*others, ledger]))}
-    for each in [ledger, *(known for known in others if known.upstream.ref in undone)]:
-        texts[store.json_path(config, each.upstream.stem)] = store.dumps(each)
-        texts[store.markdown_path(config, each.upstream.stem)] = render(each)
+    for written in (ledger, *undone):
+        texts[store.json_path(config, written.upstream.stem)] = store.dumps(written)
+        texts[store.markdown_path(config, written.upstream.stem)] = render(written)
     return without_noops({path: Blob(text.encode()) for path, text in texts.items()}, tree)
 
 

@@ -90,15 +90,15 @@ def _dangling(claims: Claims, start: int) -> tuple[int, int] | None:
 
 
 def _with_blanks(claims: Claims, d: Drop) -> tuple[int, int]:
-    """The drop with the blanks that separated it: those after it, else those before."""
-    text = claims.text
+    """The drop with the blanks that separated it: those before it, or those after it where it comes first."""
+    text, start = claims.text, d.start
+    while start > d.place.lo and text[start - 1] in " \t" and claims.free(start - 1, start):
+        start -= 1
+    if d.place.lo < start < d.start:
+        return start, d.stop
     after = _BLANK.match(text, d.stop, d.place.hi)
     assert after is not None
-    start, stop = d.start, after.end()
-    if stop == d.stop:
-        while start > d.place.lo and text[start - 1] in " \t" and claims.free(start - 1, start):
-            start -= 1
-    return start, stop
+    return d.start, after.end()
 
 
 def _from_chain(claims: Claims, lexed: Lexed, chain: tuple[Region, ...], runs: dict[int, list[Drop]]) -> None:
@@ -133,13 +133,19 @@ def _whole_chain(claims: Claims, lexed: Lexed, chain: tuple[Region, ...], runs: 
     run = runs[literal.start]
     exact = len(run) == len(chain) == 1 and literal.inner == (run[0].start, run[0].stop)
     bracket, opened = lexed.bracket(literal.start)
-    if not exact:
+    ends_line = not lexed.code[literal.end : _line_end(text, literal.end)].strip("# \t\r")
+    if not exact or (bracket == "" and ends_line):
         _cut(claims, run, *literal.inner)
     elif bracket not in ("[", "("):
         claims.site(literal.start, literal.end, text[run[0].start : run[0].stop], NO_ROOM)
         claims.keep(*literal.inner)
     else:
         _element(claims, literal, run[0], opened)
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
 
 
 def _element(claims: Claims, literal: Region, d: Drop, opened: int) -> None:
@@ -155,6 +161,10 @@ def _element(claims: Claims, literal: Region, d: Drop, opened: int) -> None:
         stop = value.end()
         before += f" {value['value']}"
     start = literal.start
+    comma = "," in (text[stop : stop + 80].lstrip()[:1], text[max(0, start - 80) : start].rstrip()[-1:])
+    if not comma and text[opened] == "(":
+        claims.edit(Edit(*literal.inner, "", d.rule, before=before, after="", at=d.start))
+        return
     if after := re.compile(r"\s*,[ \t]*").match(text, stop):
         stop = after.end()
         lo = text.rfind("\n", 0, start) + 1

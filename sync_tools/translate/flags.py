@@ -137,28 +137,35 @@ def _json(claims: Claims, o: Occurrence, value: str | None) -> list[Drop]:
 
 
 def _fold(claims: Claims, group: list[Occurrence]) -> list[Drop]:
+    """Folding flags that stand together become one flag at the place of the first; the others go."""
     first, text = group[0], claims.text
     values = {o.flag.name: _value(text, o) or "" for o in group if o.value}
     new = first.new_prefix + first.flag.new
     # A replacement field among the values must stay in a formatted string.
     anchor = next((o for o in group if "{" in values.get(o.flag.name, "") and o.place.literal), first)
-    if not values and first.flag.name in {"speculative-algorithm", "moe-a2a-backend"}:
+    if not values and first.flag.name in ("speculative-algorithm", "moe-a2a-backend"):
         return _replace(claims, first, new)
     if first.flag.fold == "deepep":
         backend = deepep(values)
         folded = f"{new} {backend}" if backend else None
-        if folded is None and values.keys() == {"deepep-mode"}:
-            return _drop(claims, first)
+        why = None if values else "folded into the all-to-all backend"
     else:
         config = speculative(values)
         folded = None if isinstance(config, str) else f"{new} {quoted(to_json(config), anchor.place)}"
-        if folded is None:
-            for o in group:
-                claims.site(o.start, o.stop, text[o.start : o.stop], str(config))
-                claims.keep(o.start, o.stop)
-            return []
+        why = config if isinstance(config, str) else None
+    if why or (len({o.place for o in group}) > 1 and any(o.place.style == "prose" for o in group)):
+        for o in group:
+            claims.site(o.start, o.stop, text[o.start : o.stop], why or "the flags are named apart")
+            claims.keep(o.start, o.stop)
+        return []
     if folded is None:
         return [d for o in group for d in _drop(claims, o)]
+    if len({o.place for o in group}) == 1:
+        claims.edit(Edit(first.start, group[-1].stop, folded, first.flag.code, text[first.start : first.stop], folded))
+        for o in group[1:]:
+            end = group[-1].stop
+            claims.edit(Edit(end, end, "", o.flag.code, text[o.start : o.stop], "", o.start))
+        return []
     claims.edit(Edit(anchor.start, anchor.stop, folded, first.flag.code))
     return [d for o in group if o is not anchor for d in _drop(claims, o)]
 

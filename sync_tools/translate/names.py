@@ -91,7 +91,7 @@ class Naming:
         kept.append(rf"(?<![\w.-])(?:{_any(owners)})/[\w.-]+(?::[\w.-]+)?")
         kept += [rf"(?<![A-Za-z]){re.escape(old)}(?![\w-])" for old, _ in self.repositories]
         # A new name that holds its old one ("my-slime") would be renamed again.
-        kept += [re.escape(c.alone) for c, _ in self.casings.values() if c.old in c.alone]
+        kept += [re.escape(c.alone) for c, _ in self.casings.values() if self.inner.search(c.alone)]
         return kept
 
 

@@ -17,12 +17,14 @@ from sync_tools.translate.python.lattice import (
     Opaque,
     Partial,
     Seq,
+    Super,
     Thing,
     Tup,
     Value,
     Wire,
     elements,
     join,
+    ordered,
     sequence,
     tuple_of,
     value,
@@ -117,7 +119,7 @@ class Calls:
     def apply(self, an: "Analysis", callee: Value, call: Call, frame: Frame) -> Value:
         """What calling any of these gives."""
         found = [NOTHING]
-        for atom in sorted(callee, key=repr):
+        for atom in ordered(callee):
             if self._is_ours(atom):
                 found.append(value(TRANSLATED))
             elif isinstance(atom, Func):
@@ -173,20 +175,39 @@ class Calls:
 
     def method(self, an: "Analysis", cls: int, name: str) -> Bound | None:
         """The function that the class, or one of its bases here, defines under the name."""
-        held = self._class_value(cls, name)
+        held = self.class_value(cls, name)
         for atom in held:
             if isinstance(atom, Func):
                 return Bound(atom.node, cls)
         return None
 
-    def _class_value(self, cls: int, name: str) -> Value:
+    def inherited(self, an: "Analysis", of: Super, name: str) -> Bound | None:
+        """The method that `super().name` is."""
+        for base in self._classes[of.of][2]:
+            for atom in base:
+                if isinstance(atom, Class) and (found := self.method(an, atom.node, name)) is not None:
+                    return Bound(found.func, of.cls)
+        return None
+
+    def super_of(self, an: "Analysis", frame: Frame) -> Value:
+        """`super()` where the frame runs."""
+        cls = frame.scope.parent.node if frame.scope.parent is not None else None
+        own = next((a for held in (frame.env or {}).values() for a in held if isinstance(a, Inst)), None)
+        if not isinstance(cls, ast.ClassDef) or own is None:
+            return UNKNOWN
+        return value(Super(an.source.number(cls), own.cls))
+
+    def class_value(self, cls: int, name: str) -> Value:
+        """What the class, or one of its bases here, binds the name to."""
+        if cls not in self._classes:
+            return NOTHING
         _, scope, bases = self._classes[cls]
         if name in scope.cells:
             return scope.cells[name]
         for base in bases:
             for atom in base:
                 if isinstance(atom, Class):
-                    return self._class_value(atom.node, name)
+                    return self.class_value(atom.node, name)
         return NOTHING
 
     def member(self, an: "Analysis", inst: Inst, name: str, node: ast.AST, frame: Frame) -> Value:
@@ -200,7 +221,7 @@ class Calls:
                 plain = Call(ast.Call(func=node, args=[], keywords=[]), node, (), (), {}, {})
                 return self.invoke(an, method.func, plain, frame, receiver=value(inst))
             return join(held, value(method))
-        held = join(held, self._class_value(inst.cls, name))
+        held = join(held, self.class_value(inst.cls, name))
         return held or value(Opaque(f"self.{name}"))
 
     def _construct(self, an: "Analysis", cls: int, call: Call, frame: Frame) -> Value:
@@ -306,19 +327,25 @@ class Calls:
                 found.append(UNKNOWN)
         return join(*found)
 
-    def entries(self, an: "Analysis") -> list[tuple[int, Value | None]]:
-        """The functions that nothing here calls, with the object that methods get."""
+    def run_entries(self, an: "Analysis") -> None:
+        """Run the functions that nothing here calls, as something outside would."""
+        done: set[int] = set()
+        while pending := [func for func in sorted(self._functions) if func not in done | self.called]:
+            receivers = self._receivers()
+            for func in pending:
+                done.add(func)
+                if func not in self.called and not self._is_ours(Func(func)):
+                    self.invoke(an, func, None, Frame(an.module_scope), receiver=receivers.get(func))
+
+    def _receivers(self) -> dict[int, Value]:
+        """The objects that methods get, by method."""
         methods: dict[int, Value] = {}
         for number, (_, scope, _) in self._classes.items():
             for held in scope.cells.values():
                 for atom in held:
                     if isinstance(atom, Func):
                         methods[atom.node] = join(methods.get(atom.node, NOTHING), value(Inst(number)))
-        return [
-            (func, methods.get(func))
-            for func in sorted(self._functions)
-            if func not in self.called and not self._is_ours(Func(func))
-        ]
+        return methods
 
 
 def _is_static(node: FunctionNode) -> bool:

@@ -74,6 +74,13 @@ def _in_string(draft: Draft, node: ast.AST) -> bool:
     return False
 
 
+def _kept(draft: Draft, node: ast.AST) -> tuple[str | Span, ...]:
+    """The node's text, in the parentheses that it needs before a subscript."""
+    span = draft.source.span(node)
+    atomic = isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+    return (span,) if atomic else ("(", span, ")")
+
+
 def rewrite(draft: Draft, an: "Analysis", natives: set[int]) -> set[str]:
     """Rewrites every read of the answers of `natives`; the helpers that it needs."""
     needed: set[str] = set()
@@ -82,7 +89,7 @@ def rewrite(draft: Draft, an: "Analysis", natives: set[int]) -> set[str]:
         if not held or not all(isinstance(a, Wire) and a.kind == "answer" and a.sink in natives for a in held):
             continue
         parent = draft.source.parent(node)
-        span = draft.source.span(node)
+        kept = _kept(draft, node)
         if isinstance(parent, ast.Subscript) and parent.value is node:
             key, read = _key(parent.slice), parent
         elif (key := _get_of(draft, node)) is not None:
@@ -90,14 +97,14 @@ def rewrite(draft: Draft, an: "Analysis", natives: set[int]) -> set[str]:
         else:
             continue
         if key == "meta_info":
-            needed |= _meta(draft, read, span)
+            needed |= _meta(draft, read, kept)
         elif key in _TOP:
-            _replace(draft, read, span, _TOP[key])
+            _replace(draft, read, kept, _TOP[key])
     return needed
 
 
-def _meta(draft: Draft, meta: ast.AST, span: Span) -> set[str]:
-    """`meta` is `X["meta_info"]`, `span` is X."""
+def _meta(draft: Draft, meta: ast.AST, kept: tuple[str | Span, ...]) -> set[str]:
+    """`meta` is `X["meta_info"]`, `kept` is X."""
     parent = draft.source.parent(meta)
     if (
         isinstance(parent, ast.Compare)
@@ -105,28 +112,28 @@ def _meta(draft: Draft, meta: ast.AST, span: Span) -> set[str]:
         and _key(parent.left) == "output_token_logprobs"
     ):
         test = "is not None" if isinstance(parent.ops[0], ast.In) else "is None"
-        _replace(draft, parent, span, f'{_CHOICE}["logprobs"] {test}')
+        _replace(draft, parent, kept, f'{_CHOICE}["logprobs"] {test}')
         return set()
     key = _key(parent.slice) if isinstance(parent, ast.Subscript) and parent.value is meta else None
     outer = draft.source.parent(parent) if parent is not None else None
     if key == "finish_reason" and isinstance(outer, ast.Subscript) and _key(outer.slice) == "type":
-        _replace(draft, outer, span, f'{_CHOICE}["finish_reason"]')
+        _replace(draft, outer, kept, f'{_CHOICE}["finish_reason"]')
         return set()
     if key == "output_token_logprobs" and (column := _column_of(outer, parent, draft)) is not None:
         comprehension, at, name = column
         if at == 1:
-            _replace(draft, comprehension, span, f'{_CHOICE}["token_ids"]')
+            _replace(draft, comprehension, kept, f'{_CHOICE}["token_ids"]')
         else:
             draft.edits.replace(draft.source.span(comprehension.elt), f'{name}["logprob"]')
-            _replace(draft, parent, span, f'{_CHOICE}["logprobs"]["content"]')
+            _replace(draft, parent, kept, f'{_CHOICE}["logprobs"]["content"]')
         return set()
     if key in _META:
-        _replace(draft, parent, span, _META[key])
+        _replace(draft, parent, kept, _META[key])
         return set()
     if key == "cached_tokens":
-        _wrapped(draft, parent, span, "((", '["usage"].get("prompt_tokens_details") or {}).get("cached_tokens") or 0)')
+        _wrapped(draft, parent, kept, "((", '["usage"].get("prompt_tokens_details") or {}).get("cached_tokens") or 0)')
         return set()
-    _wrapped(draft, meta, span, "_vllm_meta(", ")")
+    _wrapped(draft, meta, kept, "_vllm_meta(", ")")
     return {"_vllm_meta"}
 
 
@@ -159,11 +166,12 @@ def _key(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _replace(draft: Draft, read: ast.AST, kept: Span, suffix: str) -> None:
+def _replace(draft: Draft, read: ast.AST, kept: tuple[str | Span, ...], suffix: str) -> None:
     _wrapped(draft, read, kept, "", suffix)
 
 
-def _wrapped(draft: Draft, read: ast.AST, kept: Span, before: str, after: str) -> None:
+def _wrapped(draft: Draft, read: ast.AST, kept: tuple[str | Span, ...], before: str, after: str) -> None:
     span = draft.source.span(read)
-    draft.edits.replace(span, before, kept, after)
-    draft.applied(_RULE, span[0], draft.short(read), f"{before}{draft.source.text[slice(*kept)]}{after}")
+    draft.edits.replace(span, before, *kept, after)
+    shown = "".join(part if isinstance(part, str) else draft.source.text[slice(*part)] for part in kept)
+    draft.applied(_RULE, span[0], draft.short(read), f"{before}{shown}{after}")

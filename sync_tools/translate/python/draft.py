@@ -21,7 +21,7 @@ class Draft:
     taken: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        self.taken = frozenset(_names(self.source.tree))
+        self.taken = frozenset(_names(self.source.nodes))
 
     def seam(self, name: str) -> str:
         """The name that a function of the seam goes by in this module; it will be imported."""
@@ -72,9 +72,9 @@ class Draft:
         self.unresolved.add(Site(line, column, end, what, why))
 
 
-def _names(tree: ast.AST) -> set[str]:
+def _names(nodes: list[ast.AST]) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.arg):

@@ -86,7 +86,9 @@ def attribute(an: "Analysis", of: Value, name: str, node: ast.AST, frame: Frame)
             found.append(an.calls.member(an, atom, name, node, frame))
         elif isinstance(atom, Class):
             method = an.calls.method(an, atom.node, name)
-            found.append(UNKNOWN if method is None else value(method))
+            found.append(an.calls.class_value(atom.node, name) or UNKNOWN if method is None else value(method))
+        elif isinstance(atom, text.Text) and name == "value":
+            found.append(value(atom))
         elif isinstance(atom, Thing) and atom.kind == "state":
             found.append(value(Thing("tokenizer")) if name == "tokenizer" else value(Opaque(f"state.{name}")))
         elif isinstance(atom, Wire) and atom.kind == "response" and name in ("text", "content"):

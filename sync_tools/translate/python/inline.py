@@ -29,15 +29,16 @@ def translate(draft: Draft, an: "Analysis", kept: Kept) -> None:
     natives = {number for number in an.sinks.sends if number not in wrapped}
     needed |= chains.rewrite(draft, an, natives)
     _report(draft, an)
-    helpers.insert(draft, needed, kept.request, kept.sampling, _ASK)
+    mixed = {an.source.number(send.node) for send in an.sinks.sends.values()} & an.sinks.others
+    helpers.insert(draft, needed, helpers.Names(kept.request, kept.sampling, bool(mixed)), _ASK)
 
 
 def _ask(draft: Draft, an: "Analysis", send: Send, tokenizer: str | None) -> bool:
     if send.body is None:
         draft.site(send.node, "request", "its body is not written at the call")
         return False
-    if any(number == draft.source.number(send.node) for number, _ in an.sinks.controls):
-        draft.site(send.node, "request", "the same call also asks a control route")
+    if send.unseen:
+        draft.site(send.node, "request", "what is sent here, and where to, cannot be seen")
         return False
     closing = f", {tokenizer})" if tokenizer else ")"
     span = draft.source.span(send.body)

@@ -8,7 +8,6 @@ from sync_tools.translate.python.lattice import (
     NOTHING,
     UNKNOWN,
     Dict,
-    Inst,
     Named,
     Opaque,
     Thing,
@@ -55,11 +54,7 @@ class Analysis:
             site.roles.clear()
         frame = Frame(self.module_scope)
         self.block(self.source.tree.body, frame)
-        done: set[int] = set()
-        while todo := [(func, inst) for func, inst in self.calls.entries(self) if func not in done]:
-            func, inst = todo[0]
-            done.add(func)
-            self.calls.invoke(self, func, None, Frame(self.module_scope), receiver=inst)
+        self.calls.run_entries(self)
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         if not frame.live:
@@ -95,13 +90,17 @@ class Analysis:
     def bind(self, name: str, held: Value, frame: Frame) -> None:
         if frame.env is None:
             return
-        frame.env[name] = held
-        if frame.scope.keep(name, held):
+        outer = frame.scope.elsewhere.get(name)
+        if outer is None:
+            frame.env[name] = held
+        if (outer or frame.scope).keep(name, held):
             self.heap.changes += 1
 
     def lookup(self, name: str, frame: Frame) -> Value:
         if frame.env is not None and name in frame.env:
             return frame.env[name]
+        if name in frame.scope.elsewhere:
+            return frame.scope.elsewhere[name].cells.get(name, UNKNOWN)
         if frame.scope is self.module_scope and name in frame.scope.cells:
             return frame.scope.cells[name]
         found = frame.scope.enclosing(name)
@@ -186,13 +185,6 @@ class Analysis:
         if param.arg in ("tokenizer", "tok") or "Tokenizer" in annotation:
             return value(Thing("tokenizer"))
         return value(Opaque(param.arg))
-
-    def own_instance(self, frame: Frame) -> Value:
-        """`self` of the method that runs."""
-        for held in (frame.env or {}).values():
-            if any(isinstance(atom, Inst) for atom in held):
-                return held
-        return UNKNOWN
 
     def is_seam(self, dotted: str) -> bool:
         return dotted.startswith(self.seam_module + ".")

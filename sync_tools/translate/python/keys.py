@@ -28,7 +28,6 @@ def rename(draft: Draft, heap: Heap, rules: Rules, requests: list[Value]) -> Kep
         _all(rules.request) if unseen else {},
         _all(rules.sampling) if unseen or not all(alone(params) for params in sampling) else {},
     )
-    renamed: set[str] = set()
     for members in heap.groups().values():
         sites = [heap.sites[member] for member in members]
         roles = set().union(*(site.roles for site in sites))
@@ -45,14 +44,11 @@ def rename(draft: Draft, heap: Heap, rules: Rules, requests: list[Value]) -> Kep
                 continue
             of_key = [use for use in uses if use.key == old]
             if closed and key.new not in present and of_key and _may(key, of_key, outside):
-                renamed.add(old)
                 for use in of_key:
                     _rename_one(draft, use, key)
             elif of_key or outside:
                 left[old] = key.new
-    if not unseen:
-        kept = Kept({old: new for old, new in kept.request.items() if old not in renamed}, kept.sampling)
-    return Kept(kept.request, {old: new for old, new in kept.sampling.items() if old not in renamed})
+    return kept
 
 
 def _all(table: dict[str, Key]) -> dict[str, str]:

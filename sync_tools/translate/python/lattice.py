@@ -60,6 +60,13 @@ class Inst(NamedTuple):
     cls: int
 
 
+class Super(NamedTuple):
+    """`super()` in a method of `of`, for an object of `cls`."""
+
+    of: int
+    cls: int
+
+
 class Seq(NamedTuple):
     """Anything that is iterated and gives the same kind of element each time."""
 
@@ -102,7 +109,7 @@ class Thing(NamedTuple):
     kind: str
 
 
-Atom = Text | Opaque | Named | Dict | Func | Bound | Class | Inst | Seq | Tup | Partial | Dumped | Wire | Thing
+Atom = Text | Opaque | Named | Dict | Func | Bound | Class | Inst | Super | Seq | Tup | Partial | Dumped | Wire | Thing
 Value = frozenset[Atom]
 
 UNKNOWN: Value = frozenset({Thing("unknown")})
@@ -119,10 +126,18 @@ def value(atom: Atom) -> Value:
 
 def join(*values: Value) -> Value:
     """Either of them; unknown when that is too much to follow."""
-    joined = frozenset().union(*values)
+    distinct = {held for held in values if held}
+    if len(distinct) <= 1:
+        return distinct.pop() if distinct else NOTHING
+    joined = frozenset().union(*distinct)
     if len(joined) <= _WIDEST:
         return joined
     return frozenset(atom for atom in joined if not isinstance(atom, Text | Seq | Tup)) | UNKNOWN
+
+
+def ordered(of: Value) -> list[Atom]:
+    """The atoms in an order that is the same in every run."""
+    return sorted(of, key=repr) if len(of) > 1 else list(of)
 
 
 def sequence(element: Value) -> Value:

@@ -20,6 +20,7 @@ from sync_tools.translate.python.lattice import (
     Opaque,
     Partial,
     Seq,
+    Super,
     Text,
     Thing,
     Tup,
@@ -27,6 +28,7 @@ from sync_tools.translate.python.lattice import (
     Wire,
     elements,
     join,
+    ordered,
     sequence,
     tuple_of,
     value,
@@ -50,7 +52,7 @@ _PASSED_ON = {
         "str",
         "bytes",
     ),
-    *("asyncio.as_completed", "frozenset", "collections.deque", "deque"),
+    *("itertools.cycle", "asyncio.as_completed", "frozenset", "collections.deque", "deque"),
 }
 _FIRST_ELEMENT = {"next", "anext", "max", "min", "random.choice"}
 _HARMLESS = {
@@ -77,6 +79,8 @@ _DECODES = {"json.loads", "orjson.loads", "ujson.loads", "json.load"}
 _ENCODES = {"json.dumps", "orjson.dumps", "ujson.dumps"}
 _COPIES = {"copy.copy", "copy.deepcopy", "deepcopy", "dict", "collections.OrderedDict", "OrderedDict"}
 _STREAMED = {"aiter_lines", "iter_lines"}
+_ENTERS = {"enter_context", "enter_async_context"}
+_OBJECTS = {"types.SimpleNamespace", "argparse.Namespace", "SimpleNamespace", "Namespace"}
 _BODIES = {"text", "read", "aread", "getvalue"}
 
 
@@ -142,13 +146,16 @@ def method(an: "Analysis", receiver: Value, name: str, call: Call, frame: Frame)
         if grown is not None:
             return grown
     found = [NOTHING]
-    for atom in sorted(receiver, key=repr):
+    for atom in ordered(receiver):
         found.append(_method_of(an, atom, name, call, frame))
     return join(*found) or UNKNOWN
 
 
 def _method_of(an: "Analysis", atom: object, name: str, call: Call, frame: Frame) -> Value:
-    if isinstance(atom, Named) and not _is_super(atom):
+    if isinstance(atom, Super):
+        inherited = an.calls.inherited(an, atom, name)
+        return UNKNOWN if inherited is None else an.calls.apply(an, value(inherited), call, frame)
+    if isinstance(atom, Named):
         return function(an, f"{atom.dotted}.{name}", call, frame)
     if isinstance(atom, Inst):
         return an.calls.apply(an, an.calls.member(an, atom, name, call.node.func, frame), call, frame)
@@ -172,6 +179,8 @@ def _method_of(an: "Analysis", atom: object, name: str, call: Call, frame: Frame
         return UNKNOWN
     if name == "copy" and not call.args and isinstance(atom, Opaque):
         return _outside_copy(an, call, value(atom))
+    if name in _ENTERS and call.args:
+        return an.calls.entered(an, call.args[0], frame)
     if name == "run_in_executor":
         return _hand_on(an, call, frame, 2)
     if name == "create_task" and call.args:
@@ -185,10 +194,6 @@ def _method_of(an: "Analysis", atom: object, name: str, call: Call, frame: Frame
     if name in _LOGS and isinstance(atom, Opaque | Thing) and "log" in ast.unparse(call.callee).lower():
         return UNKNOWN
     return unknown(an, call, frame)
-
-
-def _is_super(atom: Named) -> bool:
-    return atom.dotted == "super"
 
 
 def _grown(an: "Analysis", receiver: Value, name: str, call: Call, frame: Frame) -> Value | None:
@@ -241,6 +246,8 @@ def _text_method(an: "Analysis", atom: Text | Dumped, name: str, call: Call) -> 
         return value(atom)
     if isinstance(atom, Dumped):
         return UNKNOWN
+    if name in ("rstrip", "strip"):
+        return text.stripped(atom, text.one_constant(call.args[0]) if call.args else None)
     if name == "format" and atom.whole and atom.pieces:
         return an.sinks.addressed(
             an, text.formatted(atom.tail, atom.pieces[-1].node, [*call.args, *call.keywords.values()])
@@ -272,7 +279,7 @@ def _wire_method(an: "Analysis", atom: Wire, name: str, call: Call, frame: Frame
         if name == "json":
             return an.sinks.decoded(an, call, value(Wire("body", atom.sink)), frame)
         if name in _STREAMED:
-            return value(Wire("lines", atom.sink))
+            return an.sinks.lined(an, call.node, atom, frame)
         if name in _BODIES:
             return value(Wire("body", atom.sink))
         return value(atom) if name in ("__aenter__", "__enter__") else UNKNOWN
@@ -384,7 +391,23 @@ def _cast(an: "Analysis", call: Call, frame: Frame) -> Value:
 
 
 def _super(an: "Analysis", call: Call, frame: Frame) -> Value:
-    return an.own_instance(frame)
+    return an.calls.super_of(an, frame)
+
+
+def _setattr(an: "Analysis", call: Call, frame: Frame) -> Value:
+    name = text.one_constant(call.args[1]) if len(call.args) > 2 else None
+    for atom in call.args[0] if name is not None else ():
+        if isinstance(atom, Inst):
+            an.heap.set_attribute(atom.cls, name, call.args[2])
+    return UNKNOWN if name is not None else unknown(an, call, frame)
+
+
+def _object(an: "Analysis", call: Call, frame: Frame) -> Value:
+    """A namespace: an object with the attributes that it is given."""
+    number = an.source.number(call.node)
+    for name, held in call.keywords.items():
+        an.heap.set_attribute(number, name, held)
+    return value(Inst(number))
 
 
 _FUNCTIONS: dict[str, Callable[["Analysis", Call, Frame], Value]] = {
@@ -399,4 +422,6 @@ _FUNCTIONS: dict[str, Callable[["Analysis", Call, Frame], Value]] = {
     "filter": _filter,
     "typing.cast": _cast,
     "super": _super,
+    "setattr": _setattr,
+    **dict.fromkeys(_OBJECTS, _object),
 }

@@ -15,6 +15,7 @@ from sync_tools.translate.python import (
 )
 from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.interpret import Analysis
+from sync_tools.translate.python.routes import worth_following
 from sync_tools.translate.python.rules import rules
 from sync_tools.translate.python.source import Source
 from sync_tools.translate.result import Site
@@ -30,7 +31,8 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
     draft = Draft(source, seam_module)
     analysis = Analysis(source, rules(), seam_module)
     try:
-        analysis.run()
+        if worth_following(source, rules()):
+            analysis.run()
     except RecursionError:
         return PythonTranslation(text, (), (Site(1, 1, 1, "module", "nested too deeply to follow"),))
     queries = control.translate(draft, analysis)
@@ -43,8 +45,7 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
         exchanges.translate(draft, analysis)
     sites.report(draft, analysis)
     words.rewrite(draft, analysis.rules)
-    sends = analysis.sinks.sends.values()
-    prose.rewrite(draft, analysis.rules, bool(sends or queries), any(send.lines for send in sends))
+    prose.rewrite(draft, analysis.rules, bool(analysis.sinks.sends or analysis.sinks.controls))
     imports.add(draft)
     return PythonTranslation(
         draft.edits.apply(text), tuple(sorted(draft.applications)), tuple(sorted(draft.unresolved))

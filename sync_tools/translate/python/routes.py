@@ -1,18 +1,21 @@
 """Which route an address leads to, and whether a body is a generate request."""
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.lattice import Opaque, Piece, Text, Thing, Value, dicts
 from sync_tools.translate.python.rules import Endpoint, Rules
+from sync_tools.translate.python.source import Source
 from sync_tools.translate.python.text import one_constant, texts
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
 
-__all__ = ["is_foreign_body", "is_opaque", "looks_like_request", "matches", "one_constant", "texts"]
+__all__ = ["is_foreign_body", "is_opaque", "looks_like_request", "matches", "one_constant", "texts", "worth_following"]
 
-_HOST = re.compile(r"^(?:\w+:)?//[^/]*")
+_SLASHES = re.compile(r"//+")
+_HOST = re.compile(r"^(?:\w+:)?//[^/]*|^[\w.-]*:\d+(?=/)|^\.[\w.-]+(?=/)")
 
 Match = tuple[Endpoint, tuple[Piece, ...], str]
 """A route, the literal text that names it, the query behind it."""
@@ -23,12 +26,34 @@ def matches(rules: Rules, url: Value) -> list[Match]:
     found = []
     for text in texts(url):
         path, mark, query = text.tail.partition("?")
-        path = _HOST.sub("", path)
+        path = _SLASHES.sub("/", _HOST.sub("", path))
         for endpoint in rules.endpoints:
             whole = path == endpoint.old
             if whole or (path and path == endpoint.old[1:] and not text.whole):
                 found.append((endpoint, text.pieces, mark + query))
     return found
+
+
+def worth_following(source: Source, rules: Rules) -> bool:
+    """Whether the code itself, not its prose, names a route of the engine or makes a request."""
+    routes = [endpoint.old for endpoint in rules.endpoints]
+    for node in source.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value == "sampling_params":
+                return True
+            path = node.value.partition("?")[0]
+            if any(path.endswith(old) or path == old[1:] for old in routes):
+                return True
+        elif (isinstance(node, ast.keyword) and node.arg == "sampling_params") or (
+            isinstance(node, ast.Name | ast.alias)
+            and "get_model_url"
+            in (
+                getattr(node, "id", ""),
+                getattr(node, "name", ""),
+            )
+        ):
+            return True
+    return False
 
 
 def is_opaque(url: Value) -> bool:

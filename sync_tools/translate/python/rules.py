@@ -16,10 +16,11 @@ class Rule:
     code: str
     title: str
     why: str
-    before: str
-    after: str
-    unchanged: tuple[str, ...]
-    rows: tuple[dict[str, object], ...]
+    before: str = ""
+    after: str = ""
+    unchanged: tuple[str, ...] = ()
+    rows: tuple[dict[str, object], ...] = ()
+    source: str = ""
     style: str = "module"
 
 
@@ -52,22 +53,12 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Word:
-    rule: str
-    old: str
-    new: str
-    source: str = ""
-
-
-@dataclass(frozen=True)
-class Prose:
-    """A pattern for comments and docstrings. `paragraph`: `new` takes the place of the whole paragraph around it;
-    `option`: it is looked for everywhere."""
+    """A word, or with `pattern` a regular expression that finds it; `hint` stands wherever the pattern matches."""
 
     rule: str
     old: str
     new: str
-    paragraph: bool = False
-    option: bool = False
+    pattern: str | None = None
     source: str = ""
 
 
@@ -77,7 +68,6 @@ class Rules:
     sampling: dict[str, Key]
     endpoints: tuple[Endpoint, ...]
     words: tuple[Word, ...]
-    prose: tuple[Prose, ...]
 
     @cached_property
     def triggers(self) -> tuple[str, ...]:
@@ -96,7 +86,7 @@ def tables(name: str) -> tuple[Rule, ...]:
     """The rules of one table, in order."""
     content = (_TABLES / f"{name}.toml").read_text("utf-8")
     return tuple(
-        Rule(**{**entry, "unchanged": tuple(entry["unchanged"]), "rows": tuple(entry["rows"])})
+        Rule(**{**entry, **{name: tuple(entry.get(name, ())) for name in ("unchanged", "rows")}})
         for entry in tomllib.loads(content)["rule"]
     )
 
@@ -108,7 +98,6 @@ def rules() -> Rules:
         sampling={key.old: key for key in _rows("sampling", Key)},
         endpoints=tuple(_rows("endpoints", Endpoint)),
         words=tuple(_rows("headers", Word)),
-        prose=tuple(_rows("stream_prose", Prose)),
     )
 
 

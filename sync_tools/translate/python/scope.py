@@ -11,13 +11,15 @@ _OPENS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 @dataclass
 class Scope:
-    """A function, a class body or the module. `cells` join everything that a name was ever bound to, for closures."""
+    """A function, a class body or the module.
+
+    `cells` join everything that a name was ever bound to, for closures; `elsewhere` are global and nonlocal names.
+    """
 
     node: ast.AST
     parent: "Scope | None"
     cells: dict[str, Value] = field(default_factory=dict)
     elsewhere: dict[str, "Scope"] = field(default_factory=dict)
-    bound: frozenset[str] = frozenset()
 
     def keep(self, name: str, value: Value) -> bool:
         """Joins a binding; whether that is news."""
@@ -34,6 +36,14 @@ class Scope:
                 return scope.cells[name]
             scope = scope.parent
         return None
+
+    def declare(self, name: str, module: bool) -> None:
+        """`global name`, or `nonlocal name`: it is bound outside."""
+        scope = self.parent
+        while scope is not None and scope.parent is not None and (module or name not in scope.cells):
+            scope = scope.parent
+        if scope is not None:
+            self.elsewhere[name] = scope
 
     def within(self, other: "Scope") -> bool:
         """Whether this is `other`, or lies inside it."""
@@ -55,7 +65,8 @@ class Frame:
     yielded: Value = NOTHING
     generator: bool = False
     depth: int = 0
-    left: list[dict[str, Value]] = field(default_factory=list)
+    continued: list[dict[str, Value]] = field(default_factory=list)
+    broken: list[dict[str, Value]] = field(default_factory=list)
 
     @property
     def live(self) -> bool:

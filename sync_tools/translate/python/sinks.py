@@ -52,7 +52,7 @@ class Send:
     bodies: set[int] = field(default_factory=set)
     named: Value = NOTHING
     tokenizer: str | None = None
-    opaque: bool = False
+    unseen: bool = False
     arrivals: dict[int, tuple[Scope, bool]] = field(default_factory=dict)
     lines: dict[int, Scope] = field(default_factory=dict)
     chunks: dict[int, Scope] = field(default_factory=dict)
@@ -80,6 +80,7 @@ class Sinks:
         self.served: dict[int, ast.Call] = {}
         self.routes: dict[tuple[Endpoint, tuple[Piece, ...], str], None] = {}
         self.foreign_calls: dict[int, ast.Call] = {}
+        self.others: set[int] = set()
 
     # -- sends ---------------------------------------------------------------------------------------------------
 
@@ -158,19 +159,22 @@ class Sinks:
                 self.served[number] = call.node
                 return UNKNOWN
             self._route(matched)
+            self.others.add(number)
             for endpoint, *_ in matched:
                 self._control(number, call, endpoint, method, body, body_node)
             return UNKNOWN
-        elif not (routes.is_opaque(url) and routes.looks_like_request(an, body)):
+        elif not (routes.is_opaque(url) and (routes.looks_like_request(an, body) or _is_unseen(an, kind, body))):
             an.heap.let_go(body)
+            self.others.add(number)
             return UNKNOWN
         send = self.sends.get(number)
+        fresh = send is None
         if send is None:
             callee = call.callee if kind == "function" else None
             send = self.sends[number] = Send(kind, call.node, frame.scope, callee, body_node)
         send.bodies |= set(dicts(body))
         send.named = join(send.named, body)
-        send.opaque = send.opaque or not generate
+        send.unseen = not generate and not routes.looks_like_request(an, body) and (fresh or send.unseen)
         send.tokenizer = send.tokenizer or tokenizer_in_reach(an, frame)
         for site in dicts(body):
             an.heap.sites[site].roles.add("request")
@@ -262,12 +266,17 @@ class Sinks:
         """A loop over lines; the response or its content counts as its lines."""
         found = []
         for atom in of:
-            if isinstance(atom, Wire) and atom.kind in ("lines", "body", "response") and atom.sink in self.sends:
-                self.sends[atom.sink].lines[an.source.number(node.iter)] = frame.scope
-                found.append(value(Wire("lines", atom.sink)))
+            if isinstance(atom, Wire) and atom.kind in ("body", "response"):
+                found.append(self.lined(an, node.iter, atom, frame))
             else:
                 found.append(value(atom))
         return join(*found)
+
+    def lined(self, an: "Analysis", node: ast.AST, of: Wire, frame: Frame) -> Value:
+        """The lines of a response, made at a node."""
+        if of.sink in self.sends:
+            self.sends[of.sink].lines[an.source.number(node)] = frame.scope
+        return value(Wire("lines", of.sink))
 
     def returned(self, an: "Analysis", given: Value, call: Call, frame: Frame) -> Value:
         """A decoded line that a helper gives back is read where the loop is."""
@@ -322,6 +331,11 @@ def _undumped(an: "Analysis", body: Value, node: ast.expr | None) -> tuple[Value
             inner = an.source.nodes[atom.node]
             return an.value_of(inner), inner
     return body, node
+
+
+def _is_unseen(an: "Analysis", kind: str, body: Value) -> bool:
+    """Whether nothing is known of what `post` sends: the seam looks at it when it is sent."""
+    return kind == "function" and bool(body) and not any(an.heap.sites[site].fields for site in dicts(body))
 
 
 def _is_served(an: "Analysis", node: ast.Call, url: Value) -> bool:

@@ -23,9 +23,13 @@ class Source:
             warnings.simplefilter("ignore")
             self.tree = ast.parse(text[self._first :])
         self._starts = [self._first, *(match.end() for match in _LINE_END.finditer(text, self._first))]
-        self.nodes = list(ast.walk(self.tree))
+        self.nodes: list[ast.AST] = [self.tree]
+        self._parents: dict[int, ast.AST] = {}
+        for node in self.nodes:
+            for child in _children(node):
+                self._parents[id(child)] = node
+                self.nodes.append(child)
         self._numbers = {id(node): number for number, node in enumerate(self.nodes)}
-        self._parents = {id(child): node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     @cached_property
     def newline(self) -> str:
@@ -70,3 +74,15 @@ class Source:
         """1-based line and column, in characters."""
         line = bisect_right(self._starts, offset) or 1
         return line, offset - self.line_start(line) + 1
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below, but for those that carry no position."""
+    found: list[ast.AST] = []
+    for held in node.__dict__.values():
+        if isinstance(held, ast.AST):
+            if held._attributes or held._fields:
+                found.append(held)
+        elif isinstance(held, list):
+            found.extend(item for item in held if isinstance(item, ast.AST) and (item._attributes or item._fields))
+    return found

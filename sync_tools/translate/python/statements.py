@@ -134,10 +134,21 @@ def _stop(an: "Analysis", node: ast.Raise, frame: Frame) -> None:
     frame.env = None
 
 
-def _leave_loop(an: "Analysis", node: ast.Break | ast.Continue, frame: Frame) -> None:
+def _break(an: "Analysis", node: ast.Break, frame: Frame) -> None:
     assert frame.env is not None
-    frame.left.append(frame.env)
+    frame.broken.append(frame.env)
     frame.env = None
+
+
+def _continue(an: "Analysis", node: ast.Continue, frame: Frame) -> None:
+    assert frame.env is not None
+    frame.continued.append(frame.env)
+    frame.env = None
+
+
+def _declare(an: "Analysis", node: ast.Global | ast.Nonlocal, frame: Frame) -> None:
+    for name in node.names:
+        frame.scope.declare(name, isinstance(node, ast.Global))
 
 
 def _if(an: "Analysis", node: ast.If, frame: Frame) -> None:
@@ -150,30 +161,34 @@ def _if(an: "Analysis", node: ast.If, frame: Frame) -> None:
     frame.env = joined(then, frame.env)
 
 
-def _loop(an: "Analysis", body: list[ast.stmt], frame: Frame, enter: Callable[[], None]) -> None:
-    """Run the body until the locals at its head stay as they are."""
-    outer, frame.left = frame.left, []
+def _loop(an: "Analysis", node: ast.For | ast.AsyncFor | ast.While, frame: Frame, enter: Callable[[], object]) -> None:
+    """Run the body until the locals at its head stay as they are, then what follows when it was not broken off."""
+    outer = frame.broken, frame.continued
+    frame.broken = []
     for _ in range(_MOST_ROUNDS):
         head = dict(frame.env or {})
+        frame.continued = []
         enter()
-        block(an, body, frame)
-        frame.env = joined(head, frame.env, *frame.left)
-        frame.left = []
+        block(an, node.body, frame)
+        frame.env = joined(head, frame.env, *frame.continued)
         if frame.env == head:
             break
-    frame.left = outer
+    broken = frame.broken
+    frame.broken, frame.continued = outer
+    if isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value:
+        frame.env = None
+    block(an, node.orelse, frame)
+    frame.env = joined(frame.env, *broken)
 
 
 def _for(an: "Analysis", node: ast.For | ast.AsyncFor, frame: Frame) -> None:
     iterated = an.sinks.iterated(an, node, an.evaluate(node.iter, frame), frame)
     element = elements(iterated)
-    _loop(an, node.body, frame, lambda: assign(an, node.target, element, frame))
-    block(an, node.orelse, frame)
+    _loop(an, node, frame, lambda: assign(an, node.target, element, frame))
 
 
 def _while(an: "Analysis", node: ast.While, frame: Frame) -> None:
-    _loop(an, node.body, frame, lambda: an.evaluate(node.test, frame) and None)
-    block(an, node.orelse, frame)
+    _loop(an, node, frame, lambda: an.evaluate(node.test, frame))
 
 
 def _with(an: "Analysis", node: ast.With | ast.AsyncWith, frame: Frame) -> None:
@@ -289,8 +304,8 @@ _HANDLERS: dict[type, Callable[..., None]] = {
     ast.Expr: _expression,
     ast.Return: _return,
     ast.Raise: _stop,
-    ast.Break: _leave_loop,
-    ast.Continue: _leave_loop,
+    ast.Break: _break,
+    ast.Continue: _continue,
     ast.If: _if,
     ast.For: _for,
     ast.AsyncFor: _for,
@@ -306,6 +321,6 @@ _HANDLERS: dict[type, Callable[..., None]] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.Delete: _delete,
-    ast.Global: lambda an, node, frame: None,
-    ast.Nonlocal: lambda an, node, frame: None,
+    ast.Global: _declare,
+    ast.Nonlocal: _declare,
 }

@@ -2,12 +2,12 @@
 
 import re
 
-from sync_tools.translate.python.lattice import UNKNOWN, Opaque, Piece, Text, Thing, Tup, Value, join, value
+from sync_tools.translate.python.lattice import UNKNOWN, Opaque, Piece, Text, Thing, Tup, Value, join, ordered, value
 
 _CONVERSION = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[sdrifx]|%\(\w+\)[sd]")
 _FIELD = re.compile(r"\{[^{}]*\}")
 _ENGINE = re.compile(r"sglang|vllm")
-UNCHANGED_BY = frozenset({"strip", "rstrip", "lstrip", "lower", "encode", "decode", "format_map", "expandtabs"})
+UNCHANGED_BY = frozenset({"lstrip", "lower", "encode", "decode", "format_map", "expandtabs"})
 
 
 def literal(text: str, node: int) -> Value:
@@ -20,7 +20,7 @@ def concatenated(parts: list[Value]) -> Value:
         return value(Text((), True))
     joined = parts[0]
     for part in parts[1:]:
-        joined = join(*(_append(left, right) for left in sorted(joined, key=repr) for right in sorted(part, key=repr)))
+        joined = join(*(_append(left, right) for left in ordered(joined) for right in ordered(part)))
     return joined
 
 
@@ -68,6 +68,17 @@ def _filled(template: str, node: int, hole: re.Pattern[str], last: Value, every:
     return join(
         *(value(Text(atom.pieces, False, engine or atom.engine)) for atom in known), value(Text((), False, engine))
     )
+
+
+def stripped(of: Text, characters: str | None) -> Value:
+    """`of.rstrip(characters)`, as far as the end is known."""
+    pieces = of.pieces
+    while pieces:
+        kept = pieces[-1].text.rstrip(characters)
+        if kept:
+            return value(Text((*pieces[:-1], Piece(kept, pieces[-1].node)), of.whole, of.engine))
+        pieces = pieces[:-1]
+    return value(Text((), of.whole, of.engine))
 
 
 def joined_path(base: Value, path: Value) -> Value:

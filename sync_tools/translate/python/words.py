@@ -8,6 +8,8 @@ from sync_tools.translate.python.rules import Rules
 
 def rewrite(draft: Draft, rules: Rules) -> None:
     for word in rules.words:
-        for match in re.finditer(rf"(?<![\w./-]){re.escape(word.old)}(?![\w(-])", draft.source.text, re.IGNORECASE):
-            draft.edits.replace(match.span(), word.new)
-            draft.applied(word.rule, match.start(), match.group(), word.new)
+        pattern = word.pattern or rf"(?<![\w./-]){re.escape(word.old)}(?![\w(-])"
+        for match in re.finditer(pattern, draft.source.text, re.IGNORECASE):
+            new = match.expand(word.new) if word.pattern else word.new
+            draft.edits.replace(match.span(), new)
+            draft.applied(word.rule, match.start(), match.group(), new)

@@ -84,7 +84,7 @@ class Lexed:
                 chains[-1].append(right)
             else:
                 chains.append([right])
-        return {r.start: tuple(chain) for chain in chains for r in chain}
+        return {r.start: chain for chain in map(tuple, chains) for r in chain}
 
     def chain(self, literal: Region) -> tuple[Region, ...]:
         """The literals that Python joins with this one, itself included, in order."""

@@ -15,18 +15,16 @@ class Detokenizer:
         self._skip_special_tokens = skip_special_tokens
         self._context: list[int] = []
         self._pending: list[int] = []
-        self._done = ""
 
-    def text(self, new_ids: list[int]) -> str:
-        """The text of every token so far; while a character is incomplete it ends in a replacement character."""
+    def add(self, new_ids: list[int]) -> tuple[str, str]:
+        """The text that is now complete, and what the tokens of an incomplete character look like for now."""
         self._pending += new_ids
         before = self._decode(self._context)
         tail = self._decode(self._context + self._pending)[len(before) :]
-        if tail and (not tail.endswith(_REPLACEMENT) or len(self._pending) > _LONGEST_CHARACTER):
-            self._done += tail
-            self._context, self._pending = self._pending, []
-            return self._done
-        return self._done + tail
+        if not tail or (tail.endswith(_REPLACEMENT) and len(self._pending) <= _LONGEST_CHARACTER):
+            return "", tail
+        self._context, self._pending = self._pending, []
+        return tail, ""
 
     def _decode(self, ids: list[int]) -> str:
         return self._tokenizer.decode(ids, skip_special_tokens=self._skip_special_tokens) if ids else ""

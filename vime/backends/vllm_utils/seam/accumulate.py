@@ -1,0 +1,117 @@
+"""What has arrived of a streamed answer, and how far it had come at each chunk."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .answer import Answer, meta_info, sampling_mask, token_pairs
+from .detokenize import Detokenizer
+from .errors import StreamError
+from .request import Asked
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """How far a choice had come at one chunk; `tail` is text that a later chunk may still change."""
+
+    choice: int
+    ids: int
+    pairs: int | None
+    mask: int | None
+    text: int | None
+    tail: str
+    raw: Mapping[str, Any]
+
+
+class Accumulator:
+    """Adds deltas up. `at(number)` is the answer as it stood when chunk `number` had been added."""
+
+    def __init__(self, asked: Asked, tokenizer: Any = None) -> None:
+        self._asked, self._tokenizer = asked, tokenizer
+        self._choices: dict[int, _Choice] = {}
+        self._marks: list[_Mark] = []
+        self._usage: Mapping[str, Any] = {}
+
+    def add(self, chunk: Mapping[str, Any]) -> int:
+        """The chunk's number. A chunk of usage alone belongs to the one before. Raises StreamError for an error."""
+        error = error_of(chunk)
+        if error is not None:
+            raise StreamError(error)
+        self._usage = chunk.get("usage") or self._usage
+        for choice in chunk["choices"]:
+            index = choice.get("index", 0)
+            if index not in self._choices:
+                self._choices[index] = _Choice(self._asked, self._tokenizer)
+            self._marks.append(self._choices[index].add(index, chunk, choice))
+        return max(0, len(self._marks) - 1)
+
+    def at(self, number: int) -> Answer | None:
+        if number >= len(self._marks):
+            return None
+        mark = self._marks[number]
+        return self._choices[mark.choice].answer(mark, self._usage)
+
+
+class _Choice:
+    def __init__(self, asked: Asked, tokenizer: Any) -> None:
+        self._asked, self._tokenizer = asked, tokenizer
+        self._detokenizer = Detokenizer(tokenizer, asked.skip_special_tokens) if tokenizer is not None else None
+        self._ids: list[int] = []
+        self._pairs: list[list[Any]] | None = None
+        self._mask: list[list[int]] | None = None
+        self._text: str | None = None
+
+    def add(self, index: int, chunk: Mapping[str, Any], choice: Mapping[str, Any]) -> _Mark:
+        new_ids = choice.get("token_ids") or []
+        self._ids += new_ids
+        new_pairs = token_pairs(new_ids, choice.get("logprobs"))
+        if new_pairs is not None:
+            self._pairs = self._pairs or []
+            self._pairs += new_pairs
+        if choice.get("sampling_mask") is not None:
+            self._mask = self._mask or []
+            self._mask += choice["sampling_mask"]
+        tail = self._add_text(choice, new_ids)
+        kept = {key: choice.get(key) for key in ("finish_reason", "stop_reason", "weight_versions", "routed_experts")}
+        raw = {"request_id": chunk.get("request_id", ""), "metrics": chunk.get("metrics"), "choice": kept}
+        counts = (None if held is None else len(held) for held in (self._pairs, self._mask, self._text))
+        return _Mark(index, len(self._ids), *counts, tail, raw)
+
+    def answer(self, mark: _Mark, usage: Mapping[str, Any]) -> Answer:
+        meta = meta_info({**mark.raw, "usage": usage}, mark.raw["choice"], self._asked, mark.ids)
+        if mark.mask is not None:
+            meta.update(sampling_mask(self._mask[: mark.mask]))
+        if mark.pairs is not None:
+            meta["output_token_logprobs"] = self._pairs[: mark.pairs]
+        answer = Answer(output_ids=self._ids[: mark.ids], meta_info=meta, index=mark.choice)
+        return answer if mark.text is None else Answer(text=self._text[: mark.text] + mark.tail, **answer)
+
+    def _add_text(self, choice: Mapping[str, Any], new_ids: list[int]) -> str:
+        """Grows the text that will not change any more; what follows it for now."""
+        if "text" in choice:
+            self._text = (self._text or "") + choice["text"]
+            return ""
+        if self._detokenizer is None:
+            return ""
+        hidden = bool(new_ids) and choice.get("finish_reason") == "stop" and self._hides(new_ids[-1], choice)
+        done, tail = self._detokenizer.add(new_ids[:-1] if hidden else new_ids)
+        self._text = (self._text or "") + done
+        stop = choice.get("stop_reason")
+        if isinstance(stop, str) and not self._asked.no_stop_trim and stop in self._text:
+            self._text, tail = self._text[: self._text.rfind(stop)], ""
+        return tail
+
+    def _hides(self, token: int, choice: Mapping[str, Any]) -> bool:
+        """The upstream engine cuts the token that ended the generation, unless told not to."""
+        return not self._asked.no_stop_trim and token in (
+            choice.get("stop_reason"),
+            getattr(self._tokenizer, "eos_token_id", None),
+        )
+
+
+def error_of(chunk: Mapping[str, Any]) -> str | None:
+    """The message of a chunk that reports an error."""
+    if "choices" in chunk or "error" not in chunk:
+        return None
+    error = chunk["error"]
+    return str(error.get("message", error)) if isinstance(error, Mapping) else str(error)

@@ -1,4 +1,4 @@
-# make demo   the environment, then the main job offline on a miniature upstream, step by step
+# make demo   the environment, then the main job offline on a miniature upstream, step by step (KEEP=1 leaves it in .demo)
 # make test   the environment, then every check and test
 # make bench  the benchmarks (SYNC_UPSTREAM=path of a clone of slime)
 # make docs   the generated references
@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 demo: env
-	$(BIN)/python -m sync_tools.demo
+	$(BIN)/python -m sync_tools.demo $(if $(KEEP),--dir .demo)
 
 test: check unit
 

@@ -41,7 +41,9 @@ def _root(
 
 
 @app.command()
-def fetch(upstream: UpstreamPlace = None, repo: RepoPath = Path(), config: ConfigPath = None, json: AsJson = False) -> None:
+def fetch(
+    upstream: UpstreamPlace = None, repo: RepoPath = Path(), config: ConfigPath = None, json: AsJson = False
+) -> None:
     """Make or update the local mirror of upstream.  Example: vime-sync fetch"""
     from sync_tools.commands.fetch import run
 
@@ -51,8 +53,12 @@ def fetch(upstream: UpstreamPlace = None, repo: RepoPath = Path(), config: Confi
 @app.command()
 def translate(
     file: Annotated[str, typer.Argument(help="A file of upstream's, or - for standard input.")],
-    path: Annotated[str | None, typer.Option(help="The path that it has in upstream; decides the kind of text.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say on standard error which rule did what where.")] = False,
+    path: Annotated[
+        str | None, typer.Option(help="The path that it has in upstream; decides the kind of text.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say on standard error which rule did what where.")
+    ] = False,
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     upstream: UpstreamPlace = None,
@@ -81,9 +87,13 @@ def import_(
 
 @app.command()
 def port(
-    numbers: Annotated[list[str] | None, typer.Argument(help="Pull requests of upstream; several become one stack.", metavar="N...")] = None,
+    numbers: Annotated[
+        list[str] | None, typer.Argument(help="Pull requests of upstream; several become one stack.", metavar="N...")
+    ] = None,
     commit: Annotated[list[str] | None, typer.Option(help="A commit of upstream's instead of a number.")] = None,
-    as_: Annotated[str | None, typer.Option("--as", help="The name of a stack: its branch is sync/<upstream>-NAME.")] = None,
+    as_: Annotated[
+        str | None, typer.Option("--as", help="The name of a stack: its branch is sync/<upstream>-NAME.")
+    ] = None,
     base: Annotated[str | None, typer.Option(help="The branch to start from; the current one if not given.")] = None,
     bring: Annotated[list[str] | None, typer.Option(help="Take a file that the fork lacks as upstream has it.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would come out; write nothing.")] = False,

@@ -49,7 +49,9 @@ class Repo:
             raise SyncError("no such folder", str(path), fix)
         here = Repo(path, path)
         try:
-            common, bare = here.line("rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository").split("\n")
+            common, bare = here.line(
+                "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository"
+            ).split("\n")
             top = None if bare == "true" else Path(here.line("rev-parse", "--show-toplevel"))
         except (GitFailed, ValueError) as e:
             if "dubious ownership" in str(e):

@@ -25,7 +25,12 @@ def new_repository(to: Path, files: Mapping[str, Blob], subject: str, trailers: 
         who = Fork(repo).committer()
         lines = [*(f"{k}: {v}" for k, v in trailers.items()), f"Signed-off-by: {who.name} <{who.email}>"]
         message = f"{subject}\n\n" + "\n".join(lines) + "\n"
-        repo.run("fast-import", "--quiet", "--date-format=raw", data=b"".join(_stream(files, message, f"{who.name} <{who.email}> {who.date}")))
+        repo.run(
+            "fast-import",
+            "--quiet",
+            "--date-format=raw",
+            data=b"".join(_stream(files, message, f"{who.name} <{who.email}> {who.date}")),
+        )
         repo.run(*AS_WRITTEN, "reset", "--hard", "--quiet", "main")
         commit = repo.line("rev-parse", "main")
         if to.is_dir():
@@ -35,7 +40,9 @@ def new_repository(to: Path, files: Mapping[str, Blob], subject: str, trailers: 
     except GitFailed as e:
         raise SyncError(f"cannot write the repository: {e}", str(to), "look at the disk, and at git's version") from e
     except OSError as e:
-        raise SyncError(f"cannot write the repository: {e.strerror}", str(to), "name a folder that can be written") from e
+        raise SyncError(
+            f"cannot write the repository: {e.strerror}", str(to), "name a folder that can be written"
+        ) from e
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -80,5 +87,3 @@ def _write_file(target: Path, blob: Blob) -> None:
         return
     target.write_bytes(blob.data)
     target.chmod(0o755 if blob.mode == EXECUTABLE else 0o644)
-
-

@@ -66,7 +66,9 @@ class Tree:
     collisions: tuple[Unresolved, ...]
 
 
-def import_tree(upstream: Repo, rev: str, to: Path, config: Config, *, cache: Path | None = None, workers: int = 2) -> Imported:
+def import_tree(
+    upstream: Repo, rev: str, to: Path, config: Config, *, cache: Path | None = None, workers: int = 2
+) -> Imported:
     """Translate upstream at `rev` into `to`. Raises SyncError, with nothing written, for a bad revision, path or target."""
     began = time.monotonic()
     tree = translated_tree(upstream, rev, config, cache=cache, workers=workers)
@@ -92,7 +94,9 @@ def translated_tree(upstream: Repo, rev: str, config: Config, *, cache: Path | N
     """The fork's tree of upstream's at `rev`: names, paths, policies and the seam, in memory."""
     commit = upstream.commit_of(rev)
     if commit is None:
-        raise SyncError("no such commit of upstream's", rev, "name a commit, branch or tag that the clone has (`git fetch` first?)")
+        raise SyncError(
+            "no such commit of upstream's", rev, "name a commit, branch or tag that the clone has (`git fetch` first?)"
+        )
     translator = Translator(config, config.seam.style or "module", cache)
     entries = upstream.tree(commit).entries
     wanted = {p: entry for p, entry in entries.items() if not _skipped(config, p)}
@@ -103,7 +107,9 @@ def translated_tree(upstream: Repo, rev: str, config: Config, *, cache: Path | N
     for path in sorted(wanted):
         place = safe(translator.path(safe(path, f"upstream at {commit[:12]}")), f"upstream at {commit[:12]}")
         if place in blobs:
-            collisions.append(Unresolved(path, 1, place, "another file of the import stands at this path; this one was left out"))
+            collisions.append(
+                Unresolved(path, 1, place, "another file of the import stands at this path; this one was left out")
+            )
             continue
         blobs[place] = Blob(done[path].data, wanted[path][0])
     _refuse_files_as_folders(blobs)
@@ -126,7 +132,9 @@ def unused_rules(translations: Sequence[Translation] | object, config: Config) -
     """The rules with examples that applied nowhere; those of another engine or of absent configuration don't count."""
     used = {a.rule for t in translations for a in t.applications}  # type: ignore[attr-defined]
     engine = config.engine != "same"
-    return tuple(r.code for r in rules.all_rules() if r.examples and r.code not in used and (engine or r.code == "SY201"))
+    return tuple(
+        r.code for r in rules.all_rules() if r.examples and r.code not in used and (engine or r.code == "SY201")
+    )
 
 
 def _skipped(config: Config, path: str) -> bool:
@@ -179,7 +187,11 @@ def _refuse_files_as_folders(blobs: Mapping[str, Blob]) -> None:
     for path in blobs:
         for parent in PurePosixPath(path).parents:
             if str(parent) in blobs:
-                raise SyncError(f"a path through a file or a link: {path!r}", str(parent), "name other places with [[paths]] in sync.toml")
+                raise SyncError(
+                    f"a path through a file or a link: {path!r}",
+                    str(parent),
+                    "name other places with [[paths]] in sync.toml",
+                )
 
 
 def _write(to: Path, tree: Tree, config: Config) -> str | None:

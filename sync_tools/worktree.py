@@ -31,7 +31,7 @@ class WorkTree:
         if not mode:
             return None
         place = self._place(path)
-        data = os.fsencode(os.readlink(place)) if mode == SYMLINK else place.read_bytes()
+        data = os.fsencode(place.readlink()) if mode == SYMLINK else place.read_bytes()
         return Blob(data, mode)
 
     def _place(self, path: str) -> Path:

@@ -15,7 +15,11 @@ Test = Annotated[str, typer.Argument(help="A test file, a folder or a glob, belo
 
 @app.command()
 def render(
-    dry_run: DryRun = False, repo: RepoPath = Path(), config: ConfigPath = None, upstream: UpstreamPlace = None, json: AsJson = False
+    dry_run: DryRun = False,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    upstream: UpstreamPlace = None,
+    json: AsJson = False,
 ) -> None:
     """Generate the workflow from its template.  Example: vime-sync ci render"""
     from sync_tools.commands.matrix import rendering
@@ -42,7 +46,9 @@ def add(
     test: Test,
     job: Annotated[str, typer.Option(help="The job of the matrix.")],
     num_gpus: Annotated[int, typer.Option(help="GPUs that the test needs.", min=0)] = 0,
-    option: Annotated[list[str] | None, typer.Argument(help="Further options of the row, as key=value.", metavar="[KEY=VALUE...]")] = None,
+    option: Annotated[
+        list[str] | None, typer.Argument(help="Further options of the row, as key=value.", metavar="[KEY=VALUE...]")
+    ] = None,
     dry_run: DryRun = False,
     repo: RepoPath = Path(),
     config: ConfigPath = None,
@@ -59,7 +65,9 @@ def add(
 def move(
     test: Test,
     to: Annotated[str, typer.Option(help="The job that it goes to.")],
-    origin: Annotated[str | None, typer.Option("--from", help="The job that it stands in, where it stands in several.")] = None,
+    origin: Annotated[
+        str | None, typer.Option("--from", help="The job that it stands in, where it stands in several.")
+    ] = None,
     why: Annotated[str, typer.Option(help="The reason, kept in sync.toml.")] = "",
     dry_run: DryRun = False,
     repo: RepoPath = Path(),
@@ -67,7 +75,7 @@ def move(
     upstream: UpstreamPlace = None,
     json: AsJson = False,
 ) -> None:
-    """Move a test's rows to another job, and remember that they stand elsewhere than upstream's.  Example: vime-sync ci move test_a.py --to e2e-test-short --why "one pool of machines"  """
+    """Move a test's rows to another job, and remember that they stand elsewhere than upstream's.  Example: vime-sync ci move test_a.py --to e2e-test-short --why "one pool of machines" """
     from sync_tools.commands.matrix import moving
 
     raise typer.Exit(moving(settings(upstream, repo, config, json), test, to, origin, why, dry_run))

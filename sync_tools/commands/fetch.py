@@ -4,10 +4,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from sync_tools.commands.options import Settings
+from sync_tools.gitio import Repo
 from sync_tools.terminal import console, print_json
 from sync_tools.upstream.mirror import default_location, fetch, is_url, without_secrets
 from sync_tools.upstream.resolve import main_line
-from sync_tools.gitio import Repo
 
 
 def run(settings: Settings) -> int:

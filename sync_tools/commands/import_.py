@@ -21,6 +21,8 @@ def run(settings: Settings, at: str, to: Path) -> int:
     else:
         for site in done.unresolved:
             print(clean(f"{site.path}:{site.line}: unresolved: {site.what}: {site.why}"))
-        counts = f"{done.translated} translated, {done.identical} as they were, {done.dropped} dropped, {done.failed} failed"
+        counts = (
+            f"{done.translated} translated, {done.identical} as they were, {done.dropped} dropped, {done.failed} failed"
+        )
         print(f"{done.files} files of {done.upstream_commit[:12]} in {to}: {counts} ({done.seconds:.1f} s)")
     return 1 if done.failed or done.unresolved else 0

@@ -9,11 +9,15 @@ from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPl
 
 app = typer.Typer(no_args_is_help=True, help="Read, check and complete the ledgers.")
 
-Number = Annotated[str, typer.Argument(help="A pull request's number, or 12 or more hex digits of a commit.", metavar="N")]
+Number = Annotated[
+    str, typer.Argument(help="A pull request's number, or 12 or more hex digits of a commit.", metavar="N")
+]
 
 
 @app.command("list")
-def list_(repo: RepoPath = Path(), config: ConfigPath = None, upstream: UpstreamPlace = None, json: AsJson = False) -> None:
+def list_(
+    repo: RepoPath = Path(), config: ConfigPath = None, upstream: UpstreamPlace = None, json: AsJson = False
+) -> None:
     """A row for each ledger: its state, what is open, the highest evidence.  Example: vime-sync ledger list"""
     from sync_tools.commands.ledgers import listing
 
@@ -23,7 +27,10 @@ def list_(repo: RepoPath = Path(), config: ConfigPath = None, upstream: Upstream
 @app.command()
 def show(
     number: Number,
-    format: Annotated[Literal["terminal", "markdown", "github"], typer.Option(help="github prints title, body and labels for the pull request.")] = "terminal",
+    format: Annotated[
+        Literal["terminal", "markdown", "github"],
+        typer.Option(help="github prints title, body and labels for the pull request."),
+    ] = "terminal",
     only: Annotated[str, typer.Option(help="A glob: only entries of these paths.")] = "",
     full: Annotated[bool, typer.Option("--full", help="Long pieces in full.")] = False,
     upstream: UpstreamPlace = None,
@@ -64,7 +71,7 @@ def resolve(
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Decide about an entry; written into the checkout, for you to commit.  Example: vime-sync ledger resolve 1921 ab12 --as diverged --why "ours retries"  """
+    """Decide about an entry; written into the checkout, for you to commit.  Example: vime-sync ledger resolve 1921 ab12 --as diverged --why "ours retries" """
     from sync_tools.commands.ledgers import deciding
 
     raise typer.Exit(deciding(settings(upstream, repo, config, json), number, entry, as_, why, until, dry_run))

@@ -27,7 +27,6 @@ from sync_tools.port.style import seam_style
 from sync_tools.terminal import clean, print_json
 from sync_tools.translate import Translator
 from sync_tools.tree import MemoryTree, Tree
-from sync_tools.tree import Tree
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mirror import cache_dir
 from sync_tools.upstream.resolve import Landing as Landed
@@ -45,7 +44,9 @@ def listing(settings: Settings) -> int:
         counts = " ".join(f"{op}:{n}" for op, n in row.entries.items())
         waits = f"  {row.waiting} open" if row.waiting else ""
         proof = f"  evidence: {row.evidence}" if row.evidence else ""
-        print(clean(f"{row.ref:<24} {row.state:<10} +{row.added} -{row.removed}  {counts}{waits}{proof}  {row.subject}"))
+        print(
+            clean(f"{row.ref:<24} {row.state:<10} +{row.added} -{row.removed}  {counts}{waits}{proof}  {row.subject}")
+        )
     if not rows:
         print(f"no ledgers in {settings.config.ledgers}/; vime-sync port N writes one")
     return 0
@@ -75,7 +76,10 @@ def _sides(settings: Settings, ledger: Ledger) -> tuple[Tree, Tree]:
         sys.stderr.write(clean(f"upstream's text is not shown: {e}") + "\n")
         return MemoryTree(), MemoryTree()
     if upstream.commit_of(ledger.upstream.commit) is None:
-        sys.stderr.write(clean(f"upstream's text is not shown: {upstream.git_dir} lacks {ledger.upstream.commit[:12]}; fetch it") + "\n")
+        sys.stderr.write(
+            clean(f"upstream's text is not shown: {upstream.git_dir} lacks {ledger.upstream.commit[:12]}; fetch it")
+            + "\n"
+        )
         return MemoryTree(), MemoryTree()
     return upstream.tree(ledger.upstream.parent), upstream.tree(ledger.upstream.commit)
 

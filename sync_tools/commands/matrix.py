@@ -23,7 +23,9 @@ def moving(settings: Settings, test: str, to: str, origin: str | None, why: str,
     root = _root(settings)
     path = settings.config_path.resolve() if settings.config_path else root / CONFIG
     if not path.is_relative_to(root.resolve()):
-        raise SyncError("the configuration lies outside of the fork", str(path), "a place is remembered in the fork's own sync.toml")
+        raise SyncError(
+            "the configuration lies outside of the fork", str(path), "a place is remembered in the fork's own sync.toml"
+        )
     config = path.relative_to(root.resolve()).as_posix()
     return _apply(settings, move(_tree(settings), settings.config.ci, test, to, origin, why, config), dry_run)
 

@@ -12,9 +12,15 @@ from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
 from sync_tools.upstream.mirror import open_upstream
 
-UpstreamPlace = Annotated[str | None, typer.Option("--upstream", help="Upstream: a clone's path, or a URL that was fetched.", show_default=False)]
+UpstreamPlace = Annotated[
+    str | None,
+    typer.Option("--upstream", help="Upstream: a clone's path, or a URL that was fetched.", show_default=False),
+]
 RepoPath = Annotated[Path, typer.Option("--repo", help="The fork's repository.", show_default="this folder")]
-ConfigPath = Annotated[Path | None, typer.Option("--config", help="The configuration.", show_default="sync.toml of the fork, if there is one")]
+ConfigPath = Annotated[
+    Path | None,
+    typer.Option("--config", help="The configuration.", show_default="sync.toml of the fork, if there is one"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, for programs.")]
 
 

@@ -124,10 +124,22 @@ def _lines(port: Port) -> Iterator[tuple[str, str]]:
         yield "yellow", f"  unresolved: {site.path}:{site.line} {site.what}: {site.why}"
     for outcome in port.outcomes:
         if outcome.disposition in ("absent", "present", "dropped", "owned") and outcome.reason:
-            yield "yellow" if outcome.disposition == "absent" else "", f"  {outcome.disposition}: {outcome.path}: {outcome.reason}"
+            yield (
+                "yellow" if outcome.disposition == "absent" else "",
+                f"  {outcome.disposition}: {outcome.path}: {outcome.reason}",
+            )
+    yield from _findings(port)
+
+
+def _findings(port: Port) -> Iterator[tuple[str, str]]:
+    """What the checks found that the port brought; markers of conflicts that are told already are not told again."""
+    waiting = {path for path, _ in port.conflicts}
     for name, check in sorted(port.checks.items()):
-        for finding in check.findings:
-            if finding.origin == "introduced":
-                yield "red" if check.gating else "yellow", f"  {name}: {finding.path}:{finding.line} {finding.message}"
+        found = [f for f in check.findings if f.origin == "introduced" and f.path not in waiting]
+        if check.result == "not run" and found:
+            yield "", f"  {name} not run ({check.reason}): {', '.join(f.path for f in found)}"
+            continue
+        for finding in found:
+            yield "red" if check.gating else "yellow", f"  {name}: {finding.path}:{finding.line} {finding.message}"
         if check.result == "failed" and not check.findings:
             yield "red", f"  {name}: {check.reason}"

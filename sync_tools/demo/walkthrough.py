@@ -136,7 +136,6 @@ def _the_end(stage: Stage, kept: bool) -> int:
 - `vime-sync port 1930 --repo imported --upstream upstream`: a file moves, and what names the old path follows
 - `vime-sync port 1880 --repo imported --upstream upstream --dry-run`: a patch of the engine, dropped by a policy
 - `vime-sync port 1861 --repo handwritten --upstream upstream --bring examples/retool/generate_with_retool.py`: what the fork removed, back again
-- `vime-sync plan 1920 --repo handwritten --upstream upstream`: what to know before porting
 
 Then with the real one: `git clone https://github.com/THUDM/slime`, and `vime-sync port 1921 --upstream slime`.
 """

@@ -1,7 +1,7 @@
 """Which earlier changes an upstream commit says it undoes."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sync_tools.ledger.model import Ledger
 from sync_tools.upstream.changeset import ChangeSet
@@ -12,16 +12,15 @@ COMMIT = re.compile(r"^This reverts commit ([0-9a-f]{40})\b", re.MULTILINE)
 PULL = re.compile(r"^Reverts (?:(?P<repo>[\w.-]+/[\w.-]+))?#(?P<pr>[1-9]\d{0,9})\s*$", re.MULTILINE)
 
 
-def reverted(changes: ChangeSet, repo: str, known: Callable[[], Sequence[Ledger]]) -> tuple[str, ...]:
+def reverted(changes: ChangeSet, repo: str, known: Sequence[Ledger]) -> tuple[str, ...]:
     """The changes, as owner/name#N, that a commit undoes: by the commit or pull request that its message names, else by
-    the title in its subject among the `known` ledgers, which are asked for when the message speaks of a revert. What it
-    names and nobody ported is named all the same."""
-    subject, commits = TITLE.fullmatch(changes.subject), COMMIT.findall(changes.body)
-    refs = [f"{m['repo'] or repo}#{m['pr']}" for m in PULL.finditer(changes.body)]
-    ledgers = known() if commits or subject else ()
-    refs += [x.upstream.ref for x in ledgers if x.upstream.commit in commits]
+    the title in its subject among the `known` ledgers. What it names and nobody ported is named all the same."""
+    refs = [m["repo"] + "#" + m["pr"] if m["repo"] else f"{repo}#{m['pr']}" for m in PULL.finditer(changes.body)]
+    for commit in COMMIT.findall(changes.body):
+        refs += [x.upstream.ref for x in known if x.upstream.commit == commit]
+    subject = TITLE.fullmatch(changes.subject)
     if subject and not refs:
         number = NUMBER.search(subject["title"])
-        titled = [x.upstream.ref for x in ledgers if NUMBER.sub("", x.upstream.subject) == subject["title"]]
+        titled = [x.upstream.ref for x in known if NUMBER.sub("", x.upstream.subject) == subject["title"]]
         refs = [f"{repo}#{number[1]}"] if number else titled[-1:]
     return tuple(dict.fromkeys(refs))

@@ -37,20 +37,26 @@ class Workflows:
     template: str = ""
     outcomes: tuple[FileOutcome, ...] = ()
     edits: Edits = field(default_factory=dict)
-    delta: MatrixDelta = MatrixDelta()
+    delta: MatrixDelta = field(default_factory=MatrixDelta)
     conflicts: tuple[Conflict, ...] = ()
     stages: Mapping[str, Stages] = field(default_factory=dict)
     registrations: tuple[Registration, ...] = ()
 
     def rows(self) -> dict[str, list[dict[str, Any]]]:
         """The rows as `sync port --json` gives them."""
-        return {kind: [_row(change) for change in getattr(self.delta, kind)] for kind in ("added", "removed", "changed")}
+        return {
+            kind: [_row(change) for change in getattr(self.delta, kind)] for kind in ("added", "removed", "changed")
+        }
 
 
 def _row(change: RowChange) -> dict[str, Any]:
     row = change.after or change.before
     assert row is not None
-    return {"job": change.job, "test_file": row.test_file, "options": values([o for o in row.options if o[0] != "test_file"])}
+    return {
+        "job": change.job,
+        "test_file": row.test_file,
+        "options": values([o for o in row.options if o[0] != "test_file"]),
+    }
 
 
 def is_generated(path: str, tree: Tree, config: Config) -> bool:
@@ -106,7 +112,9 @@ def check_workflows(base: Tree, after: Tree, edits: Collection[str], config: Con
 
 def _finding(problem: Problem, origin: Origin) -> Finding:
     job = f" (job {problem.job})" if problem.job else ""
-    return Finding(problem.path, 1, f"ci.{problem.kind}", problem.what + job, "vime-sync ci add, or ci.exempt in sync.toml", origin)
+    return Finding(
+        problem.path, 1, f"ci.{problem.kind}", problem.what + job, "vime-sync ci add, or ci.exempt in sync.toml", origin
+    )
 
 
 def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Workflows:
@@ -125,7 +133,14 @@ def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Work
     )
     final = None if ported.data is None else Blob(ported.data, ours.mode)
     merged = Merged(ours.data, final.data if final else b"", ported.conflicts)
-    told = replace(outcome, before=before, after=after, merged=merged, final=final, edited=before is None or ours.data != before.data)
+    told = replace(
+        outcome,
+        before=before,
+        after=after,
+        merged=merged,
+        final=final,
+        edited=before is None or ours.data != before.data,
+    )
     stages = Stages(*(Blob(t.data, ours.mode) if t else None for t in (before, None, after)))
     stages = replace(stages, ours=ours)
     return Workflows(

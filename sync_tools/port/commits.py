@@ -31,7 +31,9 @@ def write_tree(repo: Repo, base: str, edits: Mapping[str, Blob | None]) -> str:
 
 
 def _removals(edits: Mapping[str, Blob | None]) -> list[bytes]:
-    return [b"0 " + b"0" * 40 + b"\t" + os.fsencode(path) + b"\0" for path, blob in sorted(edits.items()) if blob is None]
+    return [
+        b"0 " + b"0" * 40 + b"\t" + os.fsencode(path) + b"\0" for path, blob in sorted(edits.items()) if blob is None
+    ]
 
 
 def _additions(repo: Repo, edits: Mapping[str, Blob | None]) -> list[bytes]:
@@ -56,7 +58,9 @@ def commit(repo: Repo, tree: str, parent: str, message: str, author: Person | No
     env = {}
     if author:
         env = {"GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email, "GIT_AUTHOR_DATE": author.date}
-    return repo.run("commit-tree", tree, "-p", parent, data=message.encode("utf-8", "replace"), env=env).decode().strip()
+    return (
+        repo.run("commit-tree", tree, "-p", parent, data=message.encode("utf-8", "replace"), env=env).decode().strip()
+    )
 
 
 def qualified(text: str, repository: str) -> str:
@@ -79,9 +83,15 @@ def trailers(changes: ChangeSet, repository: str, committer: Person) -> str:
 
 
 def mechanical_message(changes: ChangeSet, repository: str, committer: Person) -> str:
-    subject = qualified(changes.subject, repository) if changes.pr is not None else f"{changes.subject} ({reference(changes, repository)})"
+    subject = (
+        qualified(changes.subject, repository)
+        if changes.pr is not None
+        else f"{changes.subject} ({reference(changes, repository)})"
+    )
     return f"{subject}\n\n{trailers(changes, repository, committer)}\n"
 
 
 def adaptation_message(changes: ChangeSet, repository: str, committer: Person, body: str) -> str:
-    return f"Adapt {reference(changes, repository)} to the fork\n\n{body}\n\n{trailers(changes, repository, committer)}\n"
+    return (
+        f"Adapt {reference(changes, repository)} to the fork\n\n{body}\n\n{trailers(changes, repository, committer)}\n"
+    )

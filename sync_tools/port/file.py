@@ -35,7 +35,9 @@ def port_file(change: FileChange, setting: Setting) -> FileOutcome:
     policy = policy_for(setting.config, change.path)
     outcome = _placed(change, policy, setting)
     if policy and policy.action == "skip":
-        return replace(outcome, disposition="dropped", reason=policy.reason, final=outcome.ours, mechanical=outcome.ours)
+        return replace(
+            outcome, disposition="dropped", reason=policy.reason, final=outcome.ours, mechanical=outcome.ours
+        )
     if policy and policy.action == "owned":
         return replace(outcome, disposition="owned", reason=policy.reason, final=outcome.ours, mechanical=outcome.ours)
     outcome = _translated(outcome, setting)
@@ -87,7 +89,9 @@ def translate_image(image: Image | None, setting: Setting) -> Translation | None
     if image.mode == GITLINK:
         return Translation(image.data)
     if image.mode == SYMLINK:
-        return Translation(setting.translator.path(image.data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
+        return Translation(
+            setting.translator.path(image.data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        )
     translation = setting.translator.file(image.path, image.data)
     return replace(translation, data=setting.format(setting.translator.path(image.path), translation.data))
 
@@ -109,7 +113,13 @@ def _deleted(outcome: FileOutcome) -> FileOutcome:
     base = split(outcome.before.data if outcome.before else b"")
     conflict = Conflict(outcome.path, (0, len(base)), (0, len(split(outcome.ours.data))), (0, 0))
     kept = Merged(outcome.ours.data, outcome.ours.data, (conflict,))
-    return replace(outcome, merged=kept, mechanical=outcome.ours, final=outcome.ours, reason="upstream deletes what the fork edited")
+    return replace(
+        outcome,
+        merged=kept,
+        mechanical=outcome.ours,
+        final=outcome.ours,
+        reason="upstream deletes what the fork edited",
+    )
 
 
 def _absent(outcome: FileOutcome, setting: Setting) -> FileOutcome:
@@ -119,7 +129,9 @@ def _absent(outcome: FileOutcome, setting: Setting) -> FileOutcome:
         return replace(outcome, final=new, reason="brought as upstream has it after the change")
     removal = setting.removed_by(outcome.old_path or outcome.path)
     reason = f"the fork removed it in {removal[0]}" if removal else "the fork never had it"
-    return replace(outcome, disposition="absent", reason=f"{reason}; --bring {outcome.path} takes it as upstream has it")
+    return replace(
+        outcome, disposition="absent", reason=f"{reason}; --bring {outcome.path} takes it as upstream has it"
+    )
 
 
 def _modified(outcome: FileOutcome) -> FileOutcome:

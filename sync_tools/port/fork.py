@@ -37,10 +37,18 @@ class Fork:
         try:
             ident = self.repo.line("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
         except GitFailed as e:
-            raise SyncError("git does not know who you are", "user.name, user.email", "git config user.name NAME; git config user.email EMAIL") from e
+            raise SyncError(
+                "git does not know who you are",
+                "user.name, user.email",
+                "git config user.name NAME; git config user.email EMAIL",
+            ) from e
         found = re.fullmatch(r"(.*?) ?<(.*)> (\d+ [+-]\d{4})", ident)
         if not found or not found[1] or not found[2]:
-            raise SyncError("git does not know who you are", "user.name, user.email", "git config user.name NAME; git config user.email EMAIL")
+            raise SyncError(
+                "git does not know who you are",
+                "user.name, user.email",
+                "git config user.name NAME; git config user.email EMAIL",
+            )
         return Person(found[1], found[2], found[3])
 
     @contextmanager
@@ -51,7 +59,9 @@ class Fork:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as e:
-                raise SyncError("another port is running in this repository", str(self.home / "lock"), "wait for it to end") from e
+                raise SyncError(
+                    "another port is running in this repository", str(self.home / "lock"), "wait for it to end"
+                ) from e
             yield
 
     def tip(self, branch: str) -> str | None:
@@ -67,11 +77,21 @@ class Fork:
             return None
         for record in self.repo.run("worktree", "list", "--porcelain").decode("utf-8", "replace").split("\n\n"):
             if f"branch refs/heads/{branch}\n" in record + "\n":
-                raise SyncError(f"the branch {branch} is checked out", record.split("\n")[0].removeprefix("worktree "), "switch to another branch first")
-        log = self.repo.run("log", "-z", "--format=%H%n%B", tip, f"^{base}", "--not", f"--exclude={branch}", "--branches")
+                raise SyncError(
+                    f"the branch {branch} is checked out",
+                    record.split("\n")[0].removeprefix("worktree "),
+                    "switch to another branch first",
+                )
+        log = self.repo.run(
+            "log", "-z", "--format=%H%n%B", tip, f"^{base}", "--not", f"--exclude={branch}", "--branches"
+        )
         for message in filter(None, log.decode("utf-8", "replace").split("\0")):
             if len(TRAILER.findall(message)) < 2:
-                raise SyncError(f"the branch {branch} holds a person's commit {message[:12]}", branch, f"rename it first: git branch -m {branch} NAME")
+                raise SyncError(
+                    f"the branch {branch} holds a person's commit {message[:12]}",
+                    branch,
+                    f"rename it first: git branch -m {branch} NAME",
+                )
         return tip
 
     def move(self, branch: str, new: str, old: str | None) -> None:
@@ -86,7 +106,9 @@ class Fork:
         commit = self.repo.line("log", "-1", "--format=%H", "--diff-filter=D", "--no-renames", base, "--", path)
         if not commit:
             return None
-        out = self.repo.run("show", "--format=", "--name-status", "-z", "-M50%", "--diff-filter=R", commit).decode("utf-8", "replace")
+        out = self.repo.run("show", "--format=", "--name-status", "-z", "-M50%", "--diff-filter=R", commit).decode(
+            "utf-8", "replace"
+        )
         fields = out.split("\0")
         moves = {fields[i + 1]: fields[i + 2] for i in range(0, len(fields) - 2, 3)}
         return commit, moves.get(path)

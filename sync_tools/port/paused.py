@@ -59,17 +59,24 @@ def work_tree(fork: Fork, branch: str) -> Path:
     return folder(fork, branch) / "tree"
 
 
-def pause(fork: Fork, state: State, mechanical: str, final: Mapping[str, Blob | None], stages: Mapping[str, Stages]) -> Path:
+def pause(
+    fork: Fork, state: State, mechanical: str, final: Mapping[str, Blob | None], stages: Mapping[str, Stages]
+) -> Path:
     """Lay out the work tree on the mechanical commit, with `final` applied and the conflicts staged; its path."""
     discard(fork, state.branch)
     place = work_tree(fork, state.branch)
     place.parent.mkdir(parents=True)
     fork.repo.run("worktree", "add", "--quiet", "--detach", "--no-checkout", str(place), mechanical)
-    tree = write_tree(fork.repo, state.tip, {p: b for p, b in final.items()})
+    tree = write_tree(fork.repo, state.tip, final)
     here = Repo(fork.repo.git_dir, place)
     here.run("read-tree", tree)
     here.run("checkout-index", "--all", "--force", "--quiet")
-    here.run("update-index", "-z", "--index-info", data=b"".join(_unmerged(fork.repo, path, sides) for path, sides in sorted(stages.items())))
+    here.run(
+        "update-index",
+        "-z",
+        "--index-info",
+        data=b"".join(_unmerged(fork.repo, path, sides) for path, sides in sorted(stages.items())),
+    )
     target = folder(fork, state.branch) / "state.json"
     scratch = target.with_suffix(".part")
     scratch.write_text(json.dumps({"schema": 1, **asdict(state)}, indent=1), "utf-8")
@@ -92,9 +99,13 @@ def find(fork: Fork, branch: str | None) -> State:
     waiting = sorted(p.parent.name for p in home.glob("*/state.json")) if home.is_dir() else []
     wanted = [name for name in waiting if branch is None or name == slug(branch)]
     if not wanted:
-        raise SyncError("no port is waiting" + (f" for {branch}" if branch else ""), str(home), "start one with vime-sync port N")
+        raise SyncError(
+            "no port is waiting" + (f" for {branch}" if branch else ""), str(home), "start one with vime-sync port N"
+        )
     if len(wanted) > 1:
-        raise SyncError(f"several ports are waiting: {', '.join(wanted)}", str(home), "name one: vime-sync port N --continue")
+        raise SyncError(
+            f"several ports are waiting: {', '.join(wanted)}", str(home), "name one: vime-sync port N --continue"
+        )
     return _read(home / wanted[0] / "state.json")
 
 
@@ -103,9 +114,13 @@ def _read(path: Path) -> State:
         raw = json.loads(path.read_text("utf-8"))
         raw.pop("schema")
         lists = ("done", "conflicts", "undecided", "bring")
-        return State(**{**raw, **{k: tuple(raw[k]) for k in lists}, "landings": tuple((pr, c) for pr, c in raw["landings"])})
+        return State(
+            **{**raw, **{k: tuple(raw[k]) for k in lists}, "landings": tuple((pr, c) for pr, c in raw["landings"])}
+        )
     except (OSError, ValueError, KeyError, TypeError) as e:
-        raise SyncError("the state of a waiting port cannot be read", str(path), "vime-sync port --abort, then port again") from e
+        raise SyncError(
+            "the state of a waiting port cannot be read", str(path), "vime-sync port --abort, then port again"
+        ) from e
 
 
 def resolved(fork: Fork, state: State) -> dict[str, Blob | None]:
@@ -115,7 +130,9 @@ def resolved(fork: Fork, state: State) -> dict[str, Blob | None]:
     try:
         unmerged = {os.fsdecode(r.split(b"\t", 1)[1]) for r in here.run("ls-files", "-u", "-z").split(b"\0") if r}
     except GitFailed as e:
-        raise SyncError("the work tree of the waiting port is gone", str(place), "vime-sync port --abort, then port again") from e
+        raise SyncError(
+            "the work tree of the waiting port is gone", str(place), "vime-sync port --abort, then port again"
+        ) from e
     for path in state.conflicts:
         file = place / path
         if file.is_file() and not file.is_symlink() and (regions := conflict_regions(file.read_bytes())):

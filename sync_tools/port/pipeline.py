@@ -7,8 +7,6 @@ from sync_tools.config import Config
 from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
 from sync_tools.ledger.model import Ledger
-from sync_tools.ledger.reverts import reverted
-from sync_tools.ledger.store import read_all
 from sync_tools.ledger.view import FileView
 from sync_tools.port.ci import Workflows, check_workflows, port_workflows, workflow_files
 from sync_tools.port.edits import Edits, final_edits, mechanical_edits, without_noops
@@ -114,8 +112,7 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     checks = verify(_context(job, outcomes, final, unresolved))
     if not workflows.conflicts:
         checks["ci"] = check_workflows(tree, Overlay(tree, final), final, config)
-    undone = reverted(changes, config.upstream.repo, lambda: read_all(tree, config))
-    ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations, reverts=undone)
+    ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
     if job.resolutions:
         ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
     return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)

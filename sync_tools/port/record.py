@@ -1,11 +1,11 @@
 """The ledger of a port as files of the fork's tree."""
 
-
 from sync_tools.config import Config
 from sync_tools.ledger import store
 from sync_tools.ledger.decide import carry, revert
 from sync_tools.ledger.markdown import index, render
 from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
+from sync_tools.ledger.reverts import reverted
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
@@ -43,27 +43,28 @@ def complete(port: Port) -> Ledger:
 
 
 def ledger_edits(port: Port, tree: Tree, config: Config) -> Edits:
-    """The ledger, its Markdown and the index, where they change something; and those of a change that this one undoes."""
-    ledger, stem = complete(port), port.ledger.upstream.stem
-    others = [known for known in store.read_all(tree, config) if known.upstream.stem != stem]
-    undone = [revert(known, ledger.upstream.ref) for known in others if known.upstream.ref in ledger.reverts]
-    others = [known for known in others if known.upstream.ref not in ledger.reverts] + undone
+    """The ledger, its Markdown and the index, where they change something; a revert is told in the ledger that it undoes too."""
+    ledger = complete(port)
+    others = [known for known in store.read_all(tree, config) if known.upstream.stem != ledger.upstream.stem]
+    undone = reverted(port.changes, config.upstream.repo, others)
+    ledger = ledger.model_copy(update={"reverts": undone})
+    others = [revert(known, ledger.upstream.ref) if known.upstream.ref in undone else known for known in others]
     texts = {store.index_path(config): index(store.in_order([*others, ledger]))}
-    for written in (ledger, *undone):
-        texts[store.json_path(config, written.upstream.stem)] = store.dumps(written)
-        texts[store.markdown_path(config, written.upstream.stem)] = render(written)
+    for each in [ledger, *(known for known in others if known.upstream.ref in undone)]:
+        texts[store.json_path(config, each.upstream.stem)] = store.dumps(each)
+        texts[store.markdown_path(config, each.upstream.stem)] = render(each)
     return without_noops({path: Blob(text.encode()) for path, text in texts.items()}, tree)
 
 
 def summary(port: Port) -> str:
     """The body of the adaptation commit."""
     counts = ", ".join(f"{count} {op}" for op, count in port.ledger.counts.items())
-    lines = [f"Ledger: {counts or 'no entries'}; {port.ledger.accounted} of {port.ledger.added + port.ledger.removed} lines accounted for."]
+    lines = [
+        f"Ledger: {counts or 'no entries'}; {port.ledger.accounted} of {port.ledger.added + port.ledger.removed} lines accounted for."
+    ]
     rows = port.workflows.registrations
     if rows:
         lines.append(f"CI: {', '.join(f'{r.change} {r.test_file} in {r.job}' for r in rows)}.")
     failed = sorted(name for name, check in port.checks.items() if check.result == "failed")
     lines.append(f"Checks: {'failed: ' + ', '.join(failed) if failed else 'all passed'}.")
     return "\n".join(lines)
-
-

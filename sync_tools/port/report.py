@@ -21,7 +21,8 @@ def as_object(port: Port, ledger_path: str) -> dict[str, Any]:
         "absent": list(port.absent),
         "ci": delta.rows(),
         "checks": {
-            name: {"result": check.result, "findings": [_finding(f) for f in check.findings]} for name, check in port.checks.items()
+            name: {"result": check.result, "findings": [_finding(f) for f in check.findings]}
+            for name, check in port.checks.items()
         },
     }
 

@@ -72,7 +72,11 @@ def branch_name(name: str | None, landings: Sequence[Landing], config: Config) -
     """`sync/slime-pr-1921`, of a bare commit `sync/slime-<12 hex>`, of a stack `sync/slime-NAME`."""
     upstream = config.upstream.name
     if name:
-        if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or ".." in name or name.endswith((".", ".lock")):
+        if (
+            not name.replace("-", "").replace("_", "").replace(".", "").isalnum()
+            or ".." in name
+            or name.endswith((".", ".lock"))
+        ):
             raise SyncError("not a name for a branch", name, "use letters, digits, - and _")
         return f"sync/{upstream}-{name}"
     if len(landings) > 1:
@@ -92,7 +96,12 @@ def _landings(request: Request, places: Places) -> list[Landing]:
 
 
 def _run(
-    request: Request, places: Places, branch: str, landings: Sequence[Landing], committer: Person | None, progress: Progress
+    request: Request,
+    places: Places,
+    branch: str,
+    landings: Sequence[Landing],
+    committer: Person | None,
+    progress: Progress,
 ) -> Session:
     fork = places.fork
     base = fork.base(request.base)
@@ -158,10 +167,20 @@ class Run:
         if not after:
             return tip
         first = commit(
-            repo, write_tree(repo, tip, port.mechanical), tip, mechanical_message(port.changes, upstream, self.committer), port.changes.author
+            repo,
+            write_tree(repo, tip, port.mechanical),
+            tip,
+            mechanical_message(port.changes, upstream, self.committer),
+            port.changes.author,
         )
         body = summary(port)
-        return commit(repo, write_tree(repo, tip, after), first, adaptation_message(port.changes, upstream, self.committer, body), None)
+        return commit(
+            repo,
+            write_tree(repo, tip, after),
+            first,
+            adaptation_message(port.changes, upstream, self.committer, body),
+            None,
+        )
 
     def _pause(
         self, port: Port, edits: dict[str, Blob | None], tip: str, left: Sequence[Landing], done: tuple[str, ...]

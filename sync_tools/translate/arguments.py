@@ -6,7 +6,9 @@ from sync_tools.translate.edits import Claims
 from sync_tools.translate.flagtable import flags
 from sync_tools.translate.text.pylex import Lexed
 
-_READ = re.compile(r"""\bargs\.sglang_(?P<name>\w+)|\b[gh]etattr\(\s*(?:\w+\.)*args,\s*["']sglang_(?P<quoted>\w+)["']""")
+_READ = re.compile(
+    r"""\bargs\.sglang_(?P<name>\w+)|\b[gh]etattr\(\s*(?:\w+\.)*args,\s*["']sglang_(?P<quoted>\w+)["']"""
+)
 GONE = {"drop", "site", "json", "switch"}
 
 

@@ -46,7 +46,9 @@ class Cache:
 
 
 def _dump(translation: Translation) -> bytes:
-    notes = json.dumps([[astuple(a) for a in translation.applications], [astuple(s) for s in translation.unresolved]]).encode()
+    notes = json.dumps(
+        [[astuple(a) for a in translation.applications], [astuple(s) for s in translation.unresolved]]
+    ).encode()
     body = b"%d\n%b%b" % (len(notes), notes, translation.data)
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 

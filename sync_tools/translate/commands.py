@@ -66,4 +66,6 @@ def _of_prose(claims: Claims, place_at: PlaceAt) -> Iterator[Occurrence]:
         place = place_at(match.start())
         if place and place.style == "prose" and _ENGINE.search(text, place.lo, place.hi):
             row = flags()[match["name"]]
-            yield Occurrence(Flag(row.name, "rename", rule.code, row.new), match.start(), match.end(), None, place, "--")
+            yield Occurrence(
+                Flag(row.name, "rename", rule.code, row.new), match.start(), match.end(), None, place, "--"
+            )

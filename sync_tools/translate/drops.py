@@ -10,7 +10,9 @@ from sync_tools.translate.text.pylex import Lexed, Region
 
 _BLANK = re.compile(r"[ \t]*")
 _BARE_LINE = re.compile(r"[ \t]*(?:#[ \t]*)?(?P<continued>\\)?\r?")
-_ELEMENT = re.compile(r"""\s*,\s*(?P<value>[rRbBfFuU]{0,2}(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|[\w.]+(?:\([^()\n]*\))?(?:\[[^\]\n]*\])?)""")
+_ELEMENT = re.compile(
+    r"""\s*,\s*(?P<value>[rRbBfFuU]{0,2}(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|[\w.]+(?:\([^()\n]*\))?(?:\[[^\]\n]*\])?)"""
+)
 NO_ROOM = "dropped in vLLM, but it is only named here; a person must rewrite what says so"
 
 
@@ -27,12 +29,15 @@ class Drop:
 
 def remove(claims: Claims, drops: list[Drop], lexed: Lexed | None) -> None:
     """Add the edits that remove the drops; those that are only named are kept and reported."""
+    for d in drops:
+        if not _separate(claims.text, d):
+            _leave(claims, d)
+    drops = [d for d in drops if _separate(claims.text, d)]
     groups = [(place, list(run)) for place, run in groupby(sorted(drops, key=lambda d: d.start), key=lambda d: d.place)]
     for place, run in groups:
         if place.style == "prose":
             for d in run:
-                claims.site(d.start, d.stop, claims.text[d.start : d.stop], NO_ROOM)
-                claims.keep(d.start, d.stop)
+                _leave(claims, d)
         elif place.style == "line":
             _from_line(claims, run)
     emptied = {place.literal for place, run in groups if place.literal and not _rest(claims, place, run).strip()}
@@ -44,6 +49,17 @@ def remove(claims: Claims, drops: list[Drop], lexed: Lexed | None) -> None:
         runs = {place.literal.start: run for place, run in groups if place.literal in emptied and place.literal}
         for chain in {(c := lexed.chain(literal))[0].start: c for literal in emptied if literal}.values():
             _from_chain(claims, lexed, chain, runs)
+
+
+def _separate(text: str, d: Drop) -> bool:
+    """True where the flag is a word of its own, so that it can go without joining its neighbours."""
+    before, after = text[max(d.place.lo, d.start - 1) : d.start], text[d.stop : min(d.place.hi, d.stop + 1)]
+    return before in ("", " ", "\t", "(", "#", '"', "'") and after in ("", " ", "\t", ")", '"', "'", "\\")
+
+
+def _leave(claims: Claims, d: Drop) -> None:
+    claims.site(d.start, d.stop, claims.text[d.start : d.stop], NO_ROOM)
+    claims.keep(d.start, d.stop)
 
 
 def _rest(claims: Claims, place: Place, run: list[Drop]) -> str:

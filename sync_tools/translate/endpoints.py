@@ -11,7 +11,12 @@ from sync_tools.translate.text.pylex import Lexed
 
 @cache
 def _table(where: str) -> tuple[re.Pattern[str], dict[str, tuple[str, str]]]:
-    rows = {old: (new, r.code) for r in rules.table("mentions") if r.data.get("where") == where for old, new in r.rows().items()}
+    rows = {
+        old: (new, r.code)
+        for r in rules.table("mentions")
+        if r.data.get("where") == where
+        for old, new in r.rows().items()
+    }
     return re.compile(rf"(?:{'|'.join(re.escape(o) for o in sorted(rows, key=len, reverse=True))})(?![\w/-])"), rows
 
 

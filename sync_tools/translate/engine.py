@@ -1,5 +1,6 @@
 """From the bytes of a file to its translation: decode, the seam pass of Python, then the edits of the text passes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sync_tools.translate.arguments import report_gone_arguments
@@ -19,6 +20,7 @@ from sync_tools.translate.text.markdown import Piece, pieces
 from sync_tools.translate.text.pylex import Lexed
 
 BOM = "\ufeff"
+ROUNDS = 4
 ENGINE_HINTS = ("sglang", "SGLang", "SGLANG", "SGL_")
 
 Translated = tuple[str, tuple[Application, ...], tuple[Site, ...]]
@@ -58,19 +60,44 @@ def translate_text(text: str, kind: Kind, settings: Settings) -> Translated:
         case "python":
             return _python(text, settings)
         case "markdown":
-            return _document(text, settings)
+            return _settled(lambda t: _document(t, settings), text, settings.naming)
         case _:
-            return _passes(text, kind, settings)
+            return _settled(lambda t: _passes(t, kind, settings), text, settings.naming)
 
 
 def _python(text: str, settings: Settings) -> Translated:
     """The seam pass runs on upstream's names, the text passes on what it gives."""
     seam = translate_seam(text, settings.style, settings.seam_module) if settings.naming.engine else None
+    between = text if seam is None else seam[0]
+    result, applications, sites = _settled(lambda t: _passes(t, "python", settings), between, settings.naming)
     if seam is None:
-        return _passes(text, "python", settings)
-    result, applications, sites = _passes(seam[0], "python", settings)
-    applications, sites = mapped(text, seam[0], applications, sites)
+        return result, applications, sites
+    applications, sites = mapped(text, between, applications, sites)
     return result, tuple(sorted({*seam[1], *applications})), tuple(sorted({*seam[2], *sites}))
+
+
+def _settled(run: Callable[[str], Translated], text: str, naming: Naming) -> Translated:
+    """Run until nothing changes any more: what one pass removes may leave a line that another knows.
+
+    One round does all there is in nearly every text, and a second one is only tried where a hint word is left.
+    """
+    result, applications, sites = run(text)
+    for _ in range(ROUNDS):
+        if result == text or not _holds_hints(result, naming):
+            break
+        again, more, others = run(result)
+        if again == result:
+            break
+        more, others = mapped(text, result, more, others)
+        known = {s.what for s in sites}
+        applications += more
+        sites += tuple(s for s in others if s.what not in known)
+        result = again
+    return result, tuple(sorted(applications)), tuple(sorted(sites))
+
+
+def _holds_hints(text: str, naming: Naming) -> bool:
+    return any(hint in text for hint in (ENGINE_HINTS if naming.engine else naming.hints))
 
 
 def _document(text: str, settings: Settings) -> Translated:
@@ -101,7 +128,10 @@ def _piece(body: str, piece: Piece, settings: Settings) -> Translated:
     if seam is None:
         return _passes(body, "python", settings)
     blank = lead if lead in lines else ""
-    between = "\n".join(lead + line if line.strip() else blank for line in seam[0].removesuffix("\n").split("\n")) + body[len(code) :]
+    between = (
+        "\n".join(lead + line if line.strip() else blank for line in seam[0].removesuffix("\n").split("\n"))
+        + body[len(code) :]
+    )
     result, applications, sites = _passes(between, "python", settings)
     applications, sites = mapped(body, between, applications, sites)
     found, reported = shifted(0, len(lead), seam[1], seam[2])
@@ -109,8 +139,9 @@ def _piece(body: str, piece: Piece, settings: Settings) -> Translated:
 
 
 def _passes(text: str, kind: Kind, settings: Settings) -> Translated:
+    """The text passes, once: their edits are collected together and applied together."""
     claims = Claims(text)
-    if settings.naming.engine and any(hint in text for hint in ENGINE_HINTS):
+    if settings.naming.engine and _holds_hints(text, settings.naming):
         _engine_passes(claims, kind, settings.naming)
     rename(claims, settings.naming)
     return claims.apply(), *report(claims)

@@ -33,7 +33,12 @@ def translate_environment(claims: Claims, lexed: Lexed | None, *, lines_may_go: 
         start = text.rfind("\n", 0, match.start()) + 1
         end = text.find("\n", match.end())
         region = lexed.at(match.start()) if lexed else None
-        if lines_may_go and end >= 0 and line.fullmatch(text, start, end) and not (region and (region.comment or region.long)):
+        if (
+            lines_may_go
+            and end >= 0
+            and line.fullmatch(text, start, end)
+            and not (region and (region.comment or region.long))
+        ):
             claims.edit(Edit(start, end + 1, "", code, before=text[start:end].strip(), after="", at=match.start()))
             continue
         claims.keep(match.start(), match.end())

@@ -16,7 +16,7 @@ from sync_tools.translate.occurrences import Occurrence, occurrence
 from sync_tools.translate.text.places import Place, places
 from sync_tools.translate.text.pylex import Lexed
 
-_FLAG = re.compile(r"--sglang-(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w{<*-])")
+_FLAG = re.compile(r"(?<![\w.])--sglang-(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w{<*-])")
 _DEFINED = re.compile(r"""add_argument\(\s*["']$""")
 _GAP = re.compile(r"(?:[\s\"'\\#]|(?<=[\s\"'])[fFrRbB](?=[\"']))*")
 
@@ -82,7 +82,12 @@ def _decide(claims: Claims, group: list[Occurrence], lexed: Lexed | None) -> lis
         case "own":
             return _replace(claims, o, o.new_prefix + flag.name)
         case "unknown":
-            claims.site(o.start, o.stop, claims.text[o.start : o.end], "the table of flags does not know it; renamed by its prefix")
+            claims.site(
+                o.start,
+                o.stop,
+                claims.text[o.start : o.end],
+                "the table of flags does not know it; renamed by its prefix",
+            )
             return _replace(claims, o, o.new_prefix + flag.name)
         case "fixed":
             return _replace(claims, o, new)

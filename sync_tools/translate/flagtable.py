@@ -100,4 +100,8 @@ def to_json(config: dict[str, object]) -> str:
     """Compact JSON of one level, with bare words as they are."""
     import json
 
-    return "{" + ",".join(f"{json.dumps(k)}:{v if isinstance(v, Bare) else json.dumps(v)}" for k, v in config.items()) + "}"
+    return (
+        "{"
+        + ",".join(f"{json.dumps(k)}:{v if isinstance(v, Bare) else json.dumps(v)}" for k, v in config.items())
+        + "}"
+    )

@@ -42,4 +42,9 @@ class LineMap:
     def site(self, s: Site) -> Site:
         line = self.line(s.line)
         column = self.before[line - 1].find(s.what.split("\n")[0][:40]) + 1
-        return replace(s, line=line, column=column or min(s.column, len(self.before[line - 1]) + 1), end_line=max(line, self.line(s.end_line)))
+        return replace(
+            s,
+            line=line,
+            column=column or min(s.column, len(self.before[line - 1]) + 1),
+            end_line=max(line, self.line(s.end_line)),
+        )

@@ -32,7 +32,12 @@ def _setting(claims: Claims, setting: re.Match[str], flag: Flag) -> None:
         case "own":
             return
         case "site" | "json":
-            claims.site(setting.start("key"), setting.end("value"), f"{key}: {value}", flag.why or "a setting inside a JSON option of vLLM")
+            claims.site(
+                setting.start("key"),
+                setting.end("value"),
+                f"{key}: {value}",
+                flag.why or "a setting inside a JSON option of vLLM",
+            )
             return
         case "drop":
             new = None
@@ -46,7 +51,17 @@ def _setting(claims: Claims, setting: re.Match[str], flag: Flag) -> None:
         case "fold":
             new = _folded(claims, setting, key, value)
     if new is None:
-        claims.edit(Edit(setting.start(), setting.end(), "", flag.code, before=f"{key}: {value}", after="", at=setting.start("key")))
+        claims.edit(
+            Edit(
+                setting.start(),
+                setting.end(),
+                "",
+                flag.code,
+                before=f"{key}: {value}",
+                after="",
+                at=setting.start("key"),
+            )
+        )
     elif new != (key, value):
         claims.edit(Edit(setting.start("key"), setting.end("value"), f"{new[0]}: {new[1]}", flag.code))
 

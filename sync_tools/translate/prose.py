@@ -14,6 +14,7 @@ from sync_tools.translate.text.pylex import Lexed
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _LEAD = re.compile(r"[ \t]*(?:#+[ \t]*|>[ \t]*)*")
+_MARKUP = re.compile(r"\s*(?:\.\. |`{3}|~{3}|\|)")
 _ITEM = re.compile(r"(?:[-*+]|\d+\.)[ \t]|\|")
 NARROWEST, MAX_WIDTH, LONGEST = 79, 10_000, 20_000
 
@@ -62,6 +63,8 @@ def _around(text: str, at: int, lexed: Lexed | None) -> Paragraph | None:
             low, high = region.inner
     start, end = _line(text, at, low, high)
     lead = _lead(text[start:end])
+    if _MARKUP.match(text, start, end):
+        return None
     if comment and "#" not in lead:
         return Paragraph(region.start, region.end, (text[region.start : region.end],), MAX_WIDTH)  # it follows code
     while start > low:
@@ -71,13 +74,19 @@ def _around(text: str, at: int, lexed: Lexed | None) -> Paragraph | None:
         start = above[0]
     while end < high:
         below = _line(text, end + 1, low, high)
-        if below[0] >= high or not _continues(text[slice(*below)], lead, comment) or _ITEM.match(text[slice(*below)].lstrip("# \t")):
+        if (
+            below[0] >= high
+            or not _continues(text[slice(*below)], lead, comment)
+            or _ITEM.match(text[slice(*below)].lstrip("# \t"))
+        ):
             break
         end = below[1]
     if end - start > LONGEST:
         return None
     lines = tuple(text[start:end].split("\n"))
-    return Paragraph(start, end, lines, max([NARROWEST if len(lines) == 1 else 0, *(len(line.rstrip("\r")) for line in lines)]))
+    return Paragraph(
+        start, end, lines, max([NARROWEST if len(lines) == 1 else 0, *(len(line.rstrip("\r")) for line in lines)])
+    )
 
 
 def _line(text: str, at: int, low: int, high: int) -> tuple[int, int]:
@@ -93,7 +102,7 @@ def _lead(line: str) -> str:
 
 def _continues(line: str, lead: str, comment: bool) -> bool:
     """True where a neighbouring line belongs to the paragraph: not blank, and a comment exactly where it is one."""
-    if not line[len(_lead(line)) :].strip():
+    if not line[len(_lead(line)) :].strip() or _MARKUP.match(line):
         return False
     return (line.lstrip().startswith("#") == comment) and (not comment or _lead(line) == lead)
 

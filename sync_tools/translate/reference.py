@@ -31,7 +31,11 @@ def rules_page() -> str:
 
 
 def _section(rule: Rule) -> str:
-    parts = [f"### {rule.code}: {rule.title}\n", f"{rule.why}\n", f"Source: {rule.source}. Table: `{rule.table}.toml`.\n"]
+    parts = [
+        f"### {rule.code}: {rule.title}\n",
+        f"{rule.why}\n",
+        f"Source: {rule.source}. Table: `{rule.table}.toml`.\n",
+    ]
     if rows := _rows(rule):
         parts.append(rows)
     for before, after in rule.examples:
@@ -53,7 +57,13 @@ def _rows(rule: Rule) -> str:
     rows = rule.data.get("rows")
     if isinstance(rows, list):
         pairs = [(str(r.get("old", "")), str(r.get("new") or "")) for r in rows if isinstance(r, Mapping)]
-    names = [*rule.words("members"), *rule.words("words"), *rule.words("names"), *rule.words("prefixes"), *rule.words("files")]
+    names = [
+        *rule.words("members"),
+        *rule.words("words"),
+        *rule.words("names"),
+        *rule.words("prefixes"),
+        *rule.words("files"),
+    ]
     if pairs:
         return "| upstream | fork |\n|---|---|\n" + "".join(f"| {_cell(a)} | {_cell(b)} |\n" for a, b in pairs)
     return "Covers " + ", ".join(f"`{n}`" for n in names) + ".\n" if names else ""

@@ -23,7 +23,9 @@ def seam_pass() -> tuple[Callable[[str], bool], Callable[..., PythonTranslation]
     return needs, translate_module
 
 
-def translate_seam(source: str, style: str, seam_module: str) -> tuple[str, tuple[Application, ...], tuple[Site, ...]] | None:
+def translate_seam(
+    source: str, style: str, seam_module: str
+) -> tuple[str, tuple[Application, ...], tuple[Site, ...]] | None:
     """The source after the seam pass; None where it has nothing to do. A source that does not parse is reported as a site."""
     passes = seam_pass()
     if passes is None or not passes[0](source):

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
-from sync_tools.upstream.changeset import EXECUTABLE, GITLINK, REGULAR, ChangeSet, FileChange, FileKind, Hunk, Image, Person
+from sync_tools.upstream.changeset import (
+    EXECUTABLE,
+    GITLINK,
+    REGULAR,
+    ChangeSet,
+    FileChange,
+    FileKind,
+    Hunk,
+    Image,
+    Person,
+)
 from sync_tools.upstream.resolve import Landing
 
 ACCOUNTED = ("-M50%", "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color", "--indent-heuristic")
@@ -40,7 +50,9 @@ def _first_parent(repo: Repo, commit: str) -> str:
         return repo.run("hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()
     parent = parents[0].decode()
     if repo.commit_of(parent) is None:
-        raise SyncError("the clone of upstream is too shallow", f"the parent of {commit[:12]} is missing", "git fetch --unshallow")
+        raise SyncError(
+            "the clone of upstream is too shallow", f"the parent of {commit[:12]} is missing", "git fetch --unshallow"
+        )
     return parent
 
 
@@ -70,7 +82,9 @@ def _raw_records(raw: bytes) -> Iterator[tuple[str, tuple[int, str, str], tuple[
         yield status, (int(old_mode, 8), old_oid, before), (int(new_mode, 8), new_oid, after)
 
 
-def _change(repo: Repo, status: str, old: tuple[int, str, str], new: tuple[int, str, str], section: bytes) -> FileChange:
+def _change(
+    repo: Repo, status: str, old: tuple[int, str, str], new: tuple[int, str, str], section: bytes
+) -> FileChange:
     before, after = (_image(repo, *side) for side in (old, new))
     head = section.split(b"\n@@ ", 1)[0]
     binary = b"\nBinary files " in b"\n" + head or b"\nGIT binary patch" in head
@@ -94,4 +108,12 @@ def _image(repo: Repo, mode: int, oid: str, path: str) -> Image | None:
     if mode == 0:
         return None
     data = oid.encode() if mode == GITLINK else repo.read(oid)
-    return Image(path, EXECUTABLE if mode & 0o170000 == 0o100000 and mode & 0o100 else REGULAR if mode & 0o170000 == 0o100000 else mode, data)
+    return Image(
+        path,
+        EXECUTABLE
+        if mode & 0o170000 == 0o100000 and mode & 0o100
+        else REGULAR
+        if mode & 0o170000 == 0o100000
+        else mode,
+        data,
+    )

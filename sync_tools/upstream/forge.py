@@ -31,6 +31,11 @@ def pull_request(config: Config, number: int, *, timeout: int = 5) -> Metadata |
     try:
         with Github(auth=Auth.Token(secret), timeout=timeout, retry=None) as forge:
             page = forge.get_repo(config.upstream.repo, lazy=True).get_pull(number)
-            return Metadata(page.title, page.html_url, tuple(label.name for label in page.labels), page.merged_by.login if page.merged_by else "")
+            return Metadata(
+                page.title,
+                page.html_url,
+                tuple(label.name for label in page.labels),
+                page.merged_by.login if page.merged_by else "",
+            )
     except (GithubException, RequestException, OSError):
         return None

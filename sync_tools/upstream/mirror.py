@@ -38,7 +38,11 @@ def open_upstream(location: str | None, config: Config) -> Repo:
         return Repo.open(Path(place).expanduser())
     path = mirror_path(place)
     if not path.is_dir():
-        raise SyncError("no mirror of upstream yet", without_secrets(place), "run `vime-sync fetch` first, or name a clone with --upstream")
+        raise SyncError(
+            "no mirror of upstream yet",
+            without_secrets(place),
+            "run `vime-sync fetch` first, or name a clone with --upstream",
+        )
     return Repo.open(path)
 
 
@@ -60,7 +64,9 @@ def fetch(location: str, *, into: Path | None = None) -> Path:
         return target
     except GitFailed as e:
         said = without_secrets(e.stderr.splitlines()[-1] if e.stderr else "git failed")
-        raise SyncError(f"cannot fetch upstream: {said}", without_secrets(location), "check the address and your access") from e
+        raise SyncError(
+            f"cannot fetch upstream: {said}", without_secrets(location), "check the address and your access"
+        ) from e
 
 
 def without_secrets(text: str) -> str:

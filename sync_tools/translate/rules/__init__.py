@@ -77,7 +77,11 @@ def _rule(name: str, entry: dict[str, object]) -> Rule:
 
 def _row_sources(rows: object) -> str:
     """The sources of rows that carry their own, each once."""
-    sources = [str(row["source"]) for row in rows if isinstance(row, dict) and row.get("source")] if isinstance(rows, list) else []
+    sources = (
+        [str(row["source"]) for row in rows if isinstance(row, dict) and row.get("source")]
+        if isinstance(rows, list)
+        else []
+    )
     return f"seam.md {', '.join(dict.fromkeys(sources))}" if sources else ""
 
 

@@ -2,7 +2,7 @@ from ci_fixtures import row, template
 
 from sync_tools.ci.check import CICheck, baseline_of, check
 from sync_tools.ci.commands import render
-from sync_tools.ci.render import split_banner
+from sync_tools.ci.render import workflow
 from sync_tools.config import CI, Exempt
 from sync_tools.tree import Blob, MemoryTree, Overlay
 
@@ -34,10 +34,11 @@ def test_an_edited_template_or_workflow_is_stale() -> None:
 
 
 def test_the_standing_banner_is_as_good_as_ours_but_a_configured_one_counts() -> None:
-    data = tree().files[WORKFLOW].data
-    body = data.removeprefix(split_banner(data, b""))
+    body = workflow(TEXT.encode(), TEMPLATE, banner="")
     theirs = Overlay(tree(), {WORKFLOW: Blob(b"# made by theirs\n" + body)})
     assert check(theirs, CI()).current
+    spaced = Overlay(tree(), {WORKFLOW: Blob(b"# made by theirs\n\n" + body)})
+    assert check(spaced, CI()).current
     assert not check(theirs, CI(banner="ours")).current
     assert check(tree(banner="ours"), CI(banner="ours")).current
 

@@ -33,7 +33,7 @@ def known() -> Ledger:
     ],
 )
 def test_what_a_commit_says_it_undoes(known: Ledger, subject: str, body: str, refs: tuple[str, ...]) -> None:
-    assert reverted(replace(change_set([], 2000, subject), body=body), REPO, lambda: [known]) == refs
+    assert reverted(replace(change_set([], 2000, subject), body=body), REPO, [known]) == refs
 
 
 def test_the_undone_ledger_names_what_undid_it(known: Ledger) -> None:

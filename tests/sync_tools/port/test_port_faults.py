@@ -31,7 +31,9 @@ def test_killed_at_random_moments_a_port_leaves_everything_as_it_was(imported, u
     length = time.monotonic() - began
     before, chance = state(fork, git), random.Random(1921)
     for _ in range(25):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         time.sleep(chance.uniform(0, length))
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -93,7 +95,11 @@ def test_no_git_identity(sync, imported, upstream, git, monkeypatch):
     [
         ("schema = 1\nunknown = 2\n", "sync.toml:2", "unknown"),
         ('[[policies]]\nmatch = "../x"\naction = "skip"\nreason = "no"\n', "sync.toml:2", "policies.0.match"),
-        ('[[policies]]\nmatch = "a"\naction = "into"\nreason = "because"\ninto = "/etc/passwd"\n', "sync.toml:5", "into"),
+        (
+            '[[policies]]\nmatch = "a"\naction = "into"\nreason = "because"\ninto = "/etc/passwd"\n',
+            "sync.toml:5",
+            "into",
+        ),
         ("schema = [1\n", "sync.toml", "TOML"),
         ('[seam]\nstyle = "other"\n', "sync.toml:2", "seam.style"),
     ],
@@ -129,11 +135,31 @@ def commit_with(repo: Path, entries: list[tuple[str, str, bytes]], git) -> str:
     """A commit on top of HEAD whose tree holds entries that git itself would not make: (mode, path, data)."""
     lines = []
     for mode, path, data in entries:
-        oid = subprocess.run(["git", "-C", str(repo), "hash-object", "-w", "--stdin"], input=data, capture_output=True, check=True)
-        tree = subprocess.run(["git", "-C", str(repo), "mktree"], input=f"{mode} blob {oid.stdout.decode().strip()}\t{path.split('/')[-1]}\n".encode(), capture_output=True, check=True).stdout.decode().strip()
+        oid = subprocess.run(
+            ["git", "-C", str(repo), "hash-object", "-w", "--stdin"], input=data, capture_output=True, check=True
+        )
+        tree = (
+            subprocess.run(
+                ["git", "-C", str(repo), "mktree"],
+                input=f"{mode} blob {oid.stdout.decode().strip()}\t{path.split('/')[-1]}\n".encode(),
+                capture_output=True,
+                check=True,
+            )
+            .stdout.decode()
+            .strip()
+        )
         for part in reversed(path.split("/")[:-1]):
             raw = b"40000 " + part.encode() + b"\0" + bytes.fromhex(tree)
-            tree = subprocess.run(["git", "-C", str(repo), "hash-object", "-w", "-t", "tree", "--literally", "--stdin"], input=raw, capture_output=True, check=True).stdout.decode().strip()
+            tree = (
+                subprocess.run(
+                    ["git", "-C", str(repo), "hash-object", "-w", "-t", "tree", "--literally", "--stdin"],
+                    input=raw,
+                    capture_output=True,
+                    check=True,
+                )
+                .stdout.decode()
+                .strip()
+            )
         lines.append(tree)
     return git(repo, "commit-tree", lines[-1], "-p", "HEAD", "-m", "Hostile (#6666)")
 

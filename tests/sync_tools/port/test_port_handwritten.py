@@ -83,7 +83,9 @@ def test_continue_refuses_while_markers_are_left_and_finishes_when_they_are_gone
     assert "wait_before(attempt)" in git(handwritten, "show", f"{value['branch']}:vime/utils/http_utils.py")
 
 
-def test_a_resolution_that_is_not_the_translation_is_a_decision_of_the_person_who_made_it(sync, handwritten, upstream, git):
+def test_a_resolution_that_is_not_the_translation_is_a_decision_of_the_person_who_made_it(
+    sync, handwritten, upstream, git
+):
     place = Path(value_of(sync("port", 1926, "--json", repo=handwritten, upstream=upstream))["worktree"])
     resolve(place, "vime/utils/http_utils.py", choose=1)
     sync("port", "--continue", repo=handwritten, upstream=upstream)
@@ -120,7 +122,16 @@ def test_every_pull_request_accounts_for_every_line_and_loses_no_edit(number, sy
     [port] = value["ports"]
     assert port["lines"]["accounted"] == port["lines"]["added"] + port["lines"]["removed"]
     broken = {f["path"] for c in port["checks"].values() if c["result"] == "failed" for f in c["findings"]}
-    assert port["status"] != "failed" or (number, broken) == (1930, {"examples/fully_async/run-qwen3-4b-fully_async.sh"})
+    assert port["status"] != "failed" or (number, broken) == (
+        1930,
+        {"examples/fully_async/run-qwen3-4b-fully_async.sh"},
+    )
     if value["branch"]:
         deleted = git(handwritten, "diff", "--name-only", "--diff-filter=D", "HEAD", value["branch"]).splitlines()
-        assert all(p in git(upstream, "log", "--all", "--format=", "--name-only").replace("slime/", "vime/").replace("sglang", "vllm") for p in deleted)
+        assert all(
+            p
+            in git(upstream, "log", "--all", "--format=", "--name-only")
+            .replace("slime/", "vime/")
+            .replace("sglang", "vllm")
+            for p in deleted
+        )

@@ -54,7 +54,11 @@ def test_the_checkout_and_the_index_stay_as_they_were(sync, imported, upstream, 
     (fork / "new.txt").write_text("mine")
     before = git(fork, "status", "--porcelain"), git(fork, "rev-parse", "HEAD"), git(fork, "symbolic-ref", "HEAD")
     sync("port", 1921, repo=fork, upstream=upstream)
-    assert (git(fork, "status", "--porcelain"), git(fork, "rev-parse", "HEAD"), git(fork, "symbolic-ref", "HEAD")) == before
+    assert (
+        git(fork, "status", "--porcelain"),
+        git(fork, "rev-parse", "HEAD"),
+        git(fork, "symbolic-ref", "HEAD"),
+    ) == before
 
 
 def test_a_dry_run_says_the_same_and_writes_nothing(sync, imported, upstream, git):

@@ -16,7 +16,9 @@ def test_each_block_is_translated_by_its_language() -> None:
         "SGLang:\n\n```bash\nx --sglang-enable-metrics --b\n```\n\n"
         "  ```python\n  from sglang.srt.layers import a\n  ```\n\nslime\n\n```bibtex\n@misc{slime,\n}\n```\n"
     )
-    assert document(text) == text.replace("SGLang:", "vLLM:").replace("x --sglang-enable-metrics --b", "x --b").replace("\nslime\n", "\nvime\n")
+    assert document(text) == text.replace("SGLang:", "vLLM:").replace("x --sglang-enable-metrics --b", "x --b").replace(
+        "\nslime\n", "\nvime\n"
+    )
 
 
 def test_lines_of_a_report_are_those_of_the_document() -> None:

@@ -56,7 +56,10 @@ def test_the_flags_of_an_end_to_end_test() -> None:
         ('f(\n    "--b "\n    "--sglang-enable-metrics ",\n    2,\n)\n', 'f(\n    "--b ",\n    2,\n)\n'),
         ('f(\n    "--sglang-enable-metrics "\n)\n', 'f(\n    ""\n)\n'),
         ('a = ["x", "--sglang-enable-metrics"]\n', 'a = ["x"]\n'),
-        ('a = [\n    "x",\n    "--sglang-moe-dense-tp-size",\n    "1",\n    "--y",\n]\n', 'a = [\n    "x",\n    "--y",\n]\n'),
+        (
+            'a = [\n    "x",\n    "--sglang-moe-dense-tp-size",\n    "1",\n    "--y",\n]\n',
+            'a = [\n    "x",\n    "--y",\n]\n',
+        ),
         ('a = ["--sglang-watchdog-timeout", str(n), "--y"]\n', 'a = ["--y"]\n'),
         ('a += "--sglang-enable-metrics "\n', 'a += ""\n'),
         ('a = (\n    "--sglang-enable-metrics "\n    # why\n    "--b "\n)\n', None),
@@ -99,7 +102,10 @@ def test_the_four_flags_of_speculation_fold_into_one_in_every_quoting() -> None:
     four = ["--sglang-speculative-algorithm EAGLE", "--sglang-speculative-num-steps 3"]
     four += ["--sglang-speculative-eagle-topk 1", "--sglang-speculative-num-draft-tokens 4"]
     config = '{"method":"mtp","num_speculative_tokens":3}'
-    assert shell("A=(\n" + "".join(f"   {f}\n" for f in four) + ")\n") == f"A=(\n   --vllm-speculative-config '{config}'\n)\n"
+    assert (
+        shell("A=(\n" + "".join(f"   {f}\n" for f in four) + ")\n")
+        == f"A=(\n   --vllm-speculative-config '{config}'\n)\n"
+    )
     done = python("a = (\n" + "".join(f'    "{f} "\n' for f in four) + ")\n")
     assert ast.literal_eval(done.removeprefix("a = ")) == f"--vllm-speculative-config '{config}' "
     done = python("n = 3\na = (\n" + "".join(f'    f"{f} "\n' for f in four).replace("steps 3", "steps {n}") + ")\n")
@@ -110,7 +116,10 @@ def test_the_four_flags_of_speculation_fold_into_one_in_every_quoting() -> None:
 
 def test_a_draft_model_of_its_own_is_eagle_and_a_variable_reaches_the_shell() -> None:
     text = "x --sglang-speculative-algorithm EAGLE --sglang-speculative-num-steps ${N} --sglang-speculative-draft-model-path /m\n"
-    assert shell(text) == 'x --vllm-speculative-config "{\\"method\\":\\"eagle\\",\\"model\\":\\"/m\\",\\"num_speculative_tokens\\":${N}}"\n'
+    assert (
+        shell(text)
+        == 'x --vllm-speculative-config "{\\"method\\":\\"eagle\\",\\"model\\":\\"/m\\",\\"num_speculative_tokens\\":${N}}"\n'
+    )
 
 
 def test_what_has_no_counterpart_stays_and_is_reported() -> None:
@@ -136,7 +145,10 @@ def test_a_flag_that_prose_only_names_stays_and_is_reported() -> None:
 def test_settings_of_an_engine_configuration() -> None:
     text = "sglang:\n  - name: a\n    overrides:\n      mem_fraction_static: 0.8\n      enable_dp_attention: true\n      ep_size: 8\n    tail: ep_size\n"
     done = TRANSLATOR.file("a.yaml", text.encode()).data.decode()
-    assert done == "vllm:\n  - name: a\n    overrides:\n      gpu_memory_utilization: 0.8\n      enable_expert_parallel: true\n    tail: ep_size\n"
+    assert (
+        done
+        == "vllm:\n  - name: a\n    overrides:\n      gpu_memory_utilization: 0.8\n      enable_expert_parallel: true\n    tail: ep_size\n"
+    )
 
 
 def test_megatron_flags_of_like_names_are_left() -> None:

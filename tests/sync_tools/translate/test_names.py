@@ -72,7 +72,9 @@ def test_an_import_without_a_counterpart_stays_with_the_names_it_binds() -> None
 
 
 def test_a_wrapped_import_is_one_site_over_its_lines() -> None:
-    done = TRANSLATOR.file("a.py", b"if x:\n    from sglang.srt.layers import (  # why\n        a,\n        b,\n    )\n")
+    done = TRANSLATOR.file(
+        "a.py", b"if x:\n    from sglang.srt.layers import (  # why\n        a,\n        b,\n    )\n"
+    )
     assert [(s.line, s.end_line) for s in done.unresolved] == [(2, 5)]
 
 
@@ -100,7 +102,10 @@ MILES = Config.model_validate(
         "engine": "same",
         "fork": "miles",
         "names": ({"old": "slime", "new": "miles"},),
-        "repositories": ({"old": "THUDM/slime", "new": "radixark/miles"}, {"old": "slimerl/slime", "new": "radixark/miles"}),
+        "repositories": (
+            {"old": "THUDM/slime", "new": "radixark/miles"},
+            {"old": "slimerl/slime", "new": "radixark/miles"},
+        ),
     }
 )
 
@@ -109,11 +114,17 @@ MILES = Config.model_validate(
     ("old", "new"),
     [
         ("from slime.rollout.sglang_rollout import X", "from miles.rollout.sglang_rollout import X"),
-        ("--sglang-enable-metrics SGLangEngine consistent_hashing", "--sglang-enable-metrics SGLangEngine consistent_hashing"),
+        (
+            "--sglang-enable-metrics SGLangEngine consistent_hashing",
+            "--sglang-enable-metrics SGLangEngine consistent_hashing",
+        ),
         ("from sglang.srt.utils import kill_process_tree", "from sglang.srt.utils import kill_process_tree"),
         ("git clone https://github.com/THUDM/slime.git", "git clone https://github.com/radixark/miles.git"),
         ("git clone https://github.com/slimerl/slime", "git clone https://github.com/radixark/miles"),
-        ("https://github.com/THUDM/slime/blob/main/slime/a.py", "https://github.com/radixark/miles/blob/main/miles/a.py"),
+        (
+            "https://github.com/THUDM/slime/blob/main/slime/a.py",
+            "https://github.com/radixark/miles/blob/main/miles/a.py",
+        ),
         ("https://github.com/THUDM/slime/pull/370", "https://github.com/THUDM/slime/pull/370"),
         ("THUDM/slime#370", "THUDM/slime#370"),
         ("FROM slimerl/slime:latest", "FROM radixark/miles:latest"),

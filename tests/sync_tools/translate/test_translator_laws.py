@@ -70,7 +70,10 @@ def test_a_file_over_the_limit_is_carried() -> None:
     assert Translator(Config(size_limit=20)).file("a.py", data).data == data
 
 
-@pytest.mark.parametrize("text", ["a" * 200_000 + " slime", "sglang_" * 5_000, '"--sglang-enable-metrics "\n' * 3_000, "`" * 100_000 + "sglang"])
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 200_000 + " slime", "sglang_" * 5_000, '"--sglang-enable-metrics "\n' * 3_000, "`" * 100_000 + "sglang"],
+)
 def test_time_is_linear_in_hostile_text(text: str) -> None:
     began = time.monotonic()
     TRANSLATOR.file("a.py", text.encode())
@@ -78,7 +81,10 @@ def test_time_is_linear_in_hostile_text(text: str) -> None:
 
 
 def test_files_in_processes_give_what_one_process_gives() -> None:
-    items = [(f"slime/m{i}.py", (f"import slime  # {i}\n" + "x = 'sglang'\n" * 2_000).encode()) for i in range(20)]
+    items = [
+        (f"slime/m{i}.py", (f"import slime  # {i}\n" + "x = 'sglang'\n" + "# neutral\n" * 3_000).encode())
+        for i in range(20)
+    ]
     assert Translator().files(items, workers=2) == {path: TRANSLATOR.file(path, data) for path, data in items}
 
 

@@ -1,11 +1,13 @@
 """Every test runs without the user's own git configuration, caches and tokens."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+REAL = os.environ.get("SYNC_UPSTREAM")
 IDENTITY = {
     "GIT_AUTHOR_NAME": "Ada Maintainer",
     "GIT_AUTHOR_EMAIL": "ada@example.org",
@@ -61,3 +63,9 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from sync_tools.demo.upstream import build_upstream
 
     return build_upstream(tmp_path_factory.mktemp("upstream") / "slime")
+
+
+@pytest.fixture(scope="session")
+def real_upstream() -> Path | None:
+    """A clone of the real upstream, where the environment names one."""
+    return Path(REAL) if REAL else None

@@ -40,6 +40,20 @@ class Rename(Section):
     new: str = Field(pattern=r"^[A-Za-z][\w.-]*$")
 
 
+class Repository(Section):
+    """A repository or image of upstream's and ours, as owner/name."""
+
+    old: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    new: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+
+
+class Move(Section):
+    """A file or folder of upstream's that lives under another path of ours than its name says."""
+
+    old: InTree
+    new: InTree
+
+
 class PathPolicy(Section):
     """What becomes of upstream's paths that match a glob (`**` crosses folders).
 
@@ -114,9 +128,8 @@ SKIP_ENGINE_PATCHES = "patches to SGLang's own sources; they have no meaning for
 def builtin_policies() -> tuple[PathPolicy, ...]:
     """The built-in policies, each with the reason that the ledger prints for every line that it swallows."""
     return (
-        PathPolicy(match="docker/patch/**", action="skip", reason=SKIP_ENGINE_PATCHES),
-        PathPolicy(match="docker/npu_patch/**/sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
-        PathPolicy(match="docker/amd_patch/**/sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
+        PathPolicy(match="docker/**/*sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
+        PathPolicy(match="docker/patch/**/*sgl*kernel*", action="skip", reason=SKIP_ENGINE_PATCHES),
         PathPolicy(
             match="examples/strands_sglang/**",
             action="skip",
@@ -133,8 +146,8 @@ class Config(Section):
     fork: str = Field("vime", pattern=r"^[\w][\w.-]*$")
     engine: Literal["sglang-to-vllm", "same"] = "sglang-to-vllm"
     names: tuple[Rename, ...] = (Rename(old="slime", new="vime"), Rename(old="sglang", new="vllm"))
-    repositories: tuple[Rename, ...] = ()
-    paths: tuple[Rename, ...] = ()
+    repositories: tuple[Repository, ...] = ()
+    paths: tuple[Move, ...] = ()
     policies: tuple[PathPolicy, ...] = Field(default_factory=builtin_policies)
     overlays: tuple[Overlay, ...] = ()
     seam: Seam = Seam()

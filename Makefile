@@ -1,0 +1,43 @@
+# make demo   the environment, then the main job offline on a miniature upstream, step by step (KEEP=1 leaves it in .demo)
+# make test   the environment, then every check and test
+# make bench  the benchmarks (SYNC_UPSTREAM=path of a clone of slime)
+# make docs   the generated references
+
+SHELL := /bin/sh
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+.PHONY: demo test check unit bench docs clean env
+
+env: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python's venv module is needed (Debian: apt install python3-venv)"; exit 2; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: env
+	$(BIN)/python -m sync_tools.demo $(if $(KEEP),--dir .demo)
+
+test: check unit
+
+check: env
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/vime-sync ci check
+
+unit: env
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+bench: env
+	$(BIN)/python -m benchmarks
+
+docs: env
+	$(BIN)/python -m sync_tools.reference
+
+clean:
+	rm -rf $(VENV) .demo .pytest_cache .ruff_cache .hypothesis

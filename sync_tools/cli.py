@@ -1,0 +1,175 @@
+"""`sync`: arguments in, exit codes out. Everything that does something lives elsewhere and is imported when asked for.
+
+Exit codes: 0 done and clean, or nothing to do; 1 done or paused, and a person is needed; 2 wrong usage or environment,
+nothing changed.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sync_tools.commands import ci, ledger
+from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
+from sync_tools.errors import SyncError
+
+EPILOG = "Examples:  vime-sync fetch  ·  vime-sync port 1921  ·  vime-sync ledger show 1921  ·  vime-sync ci check"
+
+app = typer.Typer(
+    name="sync",
+    help="Port pull requests of an upstream project into a hard fork, with a ledger of every upstream line.",
+    epilog=EPILOG,
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(ci.app, name="ci")
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    ctx: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(installed("vime"))
+        raise typer.Exit
+    help_alone(ctx)
+
+
+@app.command()
+def fetch(
+    upstream: UpstreamPlace = None, repo: RepoPath = Path(), config: ConfigPath = None, json: AsJson = False
+) -> None:
+    """Make or update the local mirror of upstream.
+
+    Example: vime-sync fetch
+    """
+    from sync_tools.commands.fetch import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json)))
+
+
+@app.command()
+def translate(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of upstream's, or - for standard input.")],
+    path: Annotated[
+        str | None, typer.Option(metavar="PATH", help="The path that it has in upstream; decides the kind of text.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say on standard error which rule did what where.")
+    ] = False,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    upstream: UpstreamPlace = None,
+    json: AsJson = False,
+) -> None:
+    """Translate one file; the text goes to standard output.
+
+    Example: vime-sync translate slime/rollout/x.py --explain
+    """
+    from sync_tools.commands.translate import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), file, path, explain))
+
+
+@app.command("import")
+def import_(
+    at: Annotated[str, typer.Option(metavar="REV", help="The commit, branch or tag of upstream.")],
+    to: Annotated[Path, typer.Option(metavar="DIR", help="The folder that the translated tree is written to.")],
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Write a whole tree of upstream's, translated.
+
+    Example: vime-sync import --at 624b824a8 --to ../fork
+    """
+    from sync_tools.commands.import_ import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), at, to))
+
+
+@app.command()
+def port(
+    numbers: Annotated[
+        list[str] | None, typer.Argument(help="Pull requests of upstream; several become one stack.", metavar="N...")
+    ] = None,
+    commit: Annotated[
+        list[str] | None, typer.Option(metavar="REV", help="A commit of upstream's instead of a number.")
+    ] = None,
+    as_: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="The name of a stack: its branch is sync/slime-NAME.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="BRANCH", help="The branch to start from; the current one if not given.")
+    ] = None,
+    bring: Annotated[
+        list[str] | None, typer.Option(metavar="PATH", help="Take a file that the fork lacks as upstream has it.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would come out; write nothing.")] = False,
+    run_tests: Annotated[bool, typer.Option("--run-tests", help="Run the tests that the port touches.")] = False,
+    go_on: Annotated[bool, typer.Option("--continue", help="Go on with a port whose conflicts you resolved.")] = False,
+    abort: Annotated[bool, typer.Option("--abort", help="Give a waiting port up.")] = False,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Port pull requests onto a branch of their own.
+
+    Translates, merges, registers tests in CI, verifies, accounts for every line, and commits. Your checkout, index and
+    branches stay as they are.
+
+    Example: vime-sync port 1921
+    """
+    from sync_tools.commands.port import run
+    from sync_tools.port.request import Request
+
+    prs, commits = _landings(numbers or [], commit or [])
+    request = Request(prs, commits, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config)
+    raise typer.Exit(run(settings(upstream, repo, config, json), request, go_on=go_on, abort=abort))
+
+
+@app.command()
+def init(
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    upstream: UpstreamPlace = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print it; write nothing.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Write the built-in configuration as a sync.toml.
+
+    Example: vime-sync init
+    """
+    from sync_tools.commands.init import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json, must_exist=False), dry_run))
+
+
+def _landings(numbers: list[str], commits: list[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Numbers may be written 1921 or #1921; a commit's hex where a number is asked for is a bare commit."""
+    prs, bare = [], list(commits)
+    for number in numbers:
+        digits = number.lstrip("#")
+        if digits.isascii() and digits.isdigit() and len(digits) <= 9:
+            prs.append(int(digits))
+        elif len(number) >= 7 and all(c in "0123456789abcdef" for c in number):
+            bare.append(number)
+        else:
+            raise SyncError("not a pull request's number", number, "write it as 1921; a commit goes with --commit")
+    return tuple(prs), tuple(bare)
+
+
+def main() -> None:
+    """The console script."""
+    from sync_tools.commands.main import run_app
+
+    sys.exit(run_app(app, sys.argv[1:]))

@@ -1,0 +1,189 @@
+"""What the `sync ledger` commands do and print."""
+
+import platform
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sync_tools.commands.options import Settings
+from sync_tools.errors import SyncError
+from sync_tools.formatters import format_bytes
+from sync_tools.ledger import store
+from sync_tools.ledger.check import Problem, check, rendered
+from sync_tools.ledger.decide import resolve
+from sync_tools.ledger.desk import Desk
+from sync_tools.ledger.evidence import attach, code_tree, gather
+from sync_tools.ledger.github import pull_request, text
+from sync_tools.ledger.landing import Landing, Rules
+from sync_tools.ledger.markdown import render
+from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.overview import overview
+from sync_tools.ledger.show import Reader, console, show
+from sync_tools.port.ci import is_generated
+from sync_tools.port.fork import Fork
+from sync_tools.port.style import seam_style
+from sync_tools.terminal import clean, print_json
+from sync_tools.translate import Translator
+from sync_tools.tree import MemoryTree, Tree
+from sync_tools.upstream import forge
+from sync_tools.upstream.collect import collect
+from sync_tools.upstream.mirror import cache_dir
+from sync_tools.upstream.resolve import Landing as Landed
+from sync_tools.upstream.resolve import landing as landed
+from sync_tools.upstream.resolve import number_of
+
+
+def listing(settings: Settings) -> int:
+    desk = Desk(settings.repo, settings.config)
+    rows = overview(store.read_all(desk.here(), settings.config), _today(), _code(settings))
+    if settings.json:
+        print_json({"ledgers": [asdict(row) for row in rows]})
+        return 0
+    for row in rows:
+        counts = " ".join(f"{op}:{n}" for op, n in row.entries.items())
+        waits = f"  {row.waiting} open" if row.waiting else ""
+        proof = f"  evidence: {row.evidence}" if row.evidence else ""
+        print(
+            clean(f"{row.ref:<24} {row.state:<10} +{row.added} -{row.removed}  {counts}{waits}{proof}  {row.subject}")
+        )
+    if not rows:
+        print(f"no ledgers in {settings.config.ledgers}/; vime-sync port N writes one")
+    return 0
+
+
+def showing(settings: Settings, number: str, format: str, only: str, full: bool) -> int:
+    ledger, tree = Desk(settings.repo, settings.config).find(number)
+    if settings.json:
+        value: dict[str, Any] = ledger.model_dump(mode="json", by_alias=True)
+        request = pull_request(ledger, settings.config)
+        print_json({"ledger": value, "pull_request": asdict(request)})
+    elif format == "markdown":
+        sys.stdout.write(render(ledger))
+    elif format == "github":
+        sys.stdout.write(text(pull_request(ledger, settings.config)))
+        if ledger.upstream.pr and (page := forge.pull_request(settings.config, ledger.upstream.pr)):
+            print(clean(f"Upstream's labels: {', '.join(page.labels) or 'none'}"))
+    else:
+        readers = [_reader(side) for side in (*_sides(settings, ledger), tree)]
+        show(console(sys.stdout), ledger, *readers, only, full)
+    return 1 if ledger.open else 0
+
+
+def _sides(settings: Settings, ledger: Ledger) -> tuple[Tree, Tree]:
+    """Upstream before and after, or nothing where it is not there: a ledger can be read without it."""
+    try:
+        upstream = settings.upstream
+    except SyncError as e:
+        sys.stderr.write(clean(f"upstream's text is not shown: {e}") + "\n")
+        return MemoryTree(), MemoryTree()
+    if upstream.commit_of(ledger.upstream.commit) is None:
+        sys.stderr.write(
+            clean(f"upstream's text is not shown: {upstream.git_dir} lacks {ledger.upstream.commit[:12]}; fetch it")
+            + "\n"
+        )
+        return MemoryTree(), MemoryTree()
+    return upstream.tree(ledger.upstream.parent), upstream.tree(ledger.upstream.commit)
+
+
+def _reader(tree: Tree) -> Reader:
+    def read(path: str) -> bytes | None:
+        blob = tree.blob(path)
+        return blob.data if blob else None
+
+    return read
+
+
+def checking(settings: Settings, number: str | None) -> int:
+    desk = Desk(settings.repo, settings.config)
+    landings, head = desk.landings(number), desk.head(number)
+    asked = [x for x in landings if number is None or x.ledger.upstream.stem == store.stem_of(settings.config, number)]
+    problems: list[Problem] = []
+    for landing in asked:
+        others = [other for other in landings if other is not landing]
+        problems += _check(landing, settings, head, others)
+        problems += rendered(landing.ledger, head, settings.config)
+    if settings.json:
+        print_json({"ledgers": len(asked), "problems": [asdict(p) for p in problems]})
+    else:
+        for problem in problems:
+            print(clean(f"{problem.ledger} {problem.entry or ''}: {problem.what}"))
+        print(f"{len(asked)} ledgers checked, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+def _check(landing: Landing, settings: Settings, head: Tree, others: list[Landing]) -> list[Problem]:
+    origin = landing.ledger.upstream
+    upstream = settings.upstream
+    if upstream.commit_of(origin.commit) is None:
+        return [Problem(landing.path, None, f"upstream has no commit {origin.commit}")]
+    changes = collect(upstream, _landed(settings, landing.ledger))
+    return list(check(landing, changes, rules_of(settings, landing), head, others))
+
+
+def _landed(settings: Settings, ledger: Ledger) -> Landed:
+    """The landing that the ledger's commit is, as upstream says."""
+    origin = ledger.upstream
+    if origin.pr is None:
+        return Landed(None, origin.commit)
+    if number_of(settings.upstream.line("log", "-1", "--format=%s", origin.commit)) != origin.pr:
+        return Landed(None, origin.commit)
+    found = landed(settings.upstream, origin.pr)
+    return found if found.commit == origin.commit else Landed(origin.pr, origin.commit)
+
+
+def rules_of(settings: Settings, landing: Landing) -> Rules:
+    """What the port of a ledger did to a file: with the seam's style of the tree before it."""
+    config, before = settings.config, landing.before or landing.written
+    translator = Translator(config, seam_style(before, config), cache_dir() / "translations")
+
+    def translate(path: str, data: bytes) -> Any:
+        from dataclasses import replace
+
+        result = translator.file(path, data)
+        return replace(result, data=format_bytes(translator.path(path), result.data, config.formatters))
+
+    return Rules(config, translate, translator.path, lambda path: is_generated(path, before, config))
+
+
+def deciding(settings: Settings, number: str, entry: str, as_: str, why: str, until: str | None, dry_run: bool) -> int:
+    desk = Desk(settings.repo, settings.config)
+    ledger, _ = desk.find(number)
+    who = Fork(settings.repo).committer()
+    decided = resolve(ledger, entry, as_, why, f"{who.name} <{who.email}>", until)
+    paths = [] if dry_run else desk.write(decided)
+    changed = next(e for e in decided.entries if e.id.startswith(entry))
+    if settings.json:
+        print_json({"entry": changed.model_dump(mode="json"), "written": paths, "open": len(decided.open)})
+    else:
+        print(clean(f"{changed.id} is {changed.op} now: {changed.reason}; {len(decided.open)} still open"))
+        print(f"wrote {', '.join(paths)}" if paths else "nothing was written (--dry-run)")
+    return 0
+
+
+def proving(settings: Settings, number: str, level: str, log: Path, command: str, dry_run: bool) -> int:
+    desk = Desk(settings.repo, settings.config)
+    ledger, _ = desk.find(number)
+    commit = Fork(settings.repo).base(None)
+    machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    found = gather(log.read_bytes(), log.name, level, commit, _code(settings), machine, command)
+    paths = [] if dry_run else desk.write(attach(ledger, found))
+    if settings.json:
+        print_json({"evidence": found.model_dump(mode="json"), "written": paths})
+    else:
+        for name, value in found.figures.items():
+            print(clean(f"{name}: {value}"))
+        for warning in found.warnings:
+            print(clean(f"shows nothing: {warning}"))
+        print(f"wrote {', '.join(paths)}" if paths else "nothing was written (--dry-run)")
+    return 1 if found.warnings else 0
+
+
+def _code(settings: Settings) -> str:
+    tree = settings.repo.tree("HEAD")
+    return code_tree([(path, oid) for path, (_, oid) in tree.entries.items()], settings.config.ledgers)
+
+
+def _today() -> Any:
+    return datetime.now(UTC).date()

@@ -1,0 +1,39 @@
+"""Run the command line and turn every failure that a person can mend into two lines and exit code 2."""
+
+import os
+import sys
+
+import typer
+
+from sync_tools.errors import SyncError
+from sync_tools.gitio import GitFailed
+from sync_tools.terminal import print_error
+
+# Typer carries a click of its own, whose classes are reached through the ones that it exports.
+USAGE, CLICK = typer.BadParameter.__mro__[1:3]
+
+
+def run_app(app: typer.Typer, arguments: list[str]) -> int:
+    """The exit code of `sync ARGUMENTS`."""
+    as_json = "--json" in arguments
+    try:
+        result = app(arguments, standalone_mode=False, prog_name="vime-sync")
+        return result if isinstance(result, int) else 0
+    except SyncError as e:
+        error = e
+    except GitFailed as e:
+        error = SyncError(f"git failed: {e}", " ".join(e.command[:2]), "the repository may be damaged: git fsck")
+    except USAGE as e:
+        command = e.ctx.command_path if e.ctx else "vime-sync"
+        error = SyncError(e.format_message(), command, f"see {command} --help")
+    except CLICK as e:
+        error = SyncError(e.format_message(), "", "see vime-sync --help")
+    except OSError as e:
+        if isinstance(e, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
+        error = SyncError(e.strerror or str(e), str(e.filename or ""), "check that the file can be read and written")
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    print_error(error, as_json)
+    return 2

@@ -1,0 +1,145 @@
+"""`sync port`: run it, and say what came out."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sync_tools.commands.options import Settings
+from sync_tools.config import load
+from sync_tools.errors import SyncError
+from sync_tools.port import paused
+from sync_tools.port.fork import Fork
+from sync_tools.port.pipeline import Port, Progress
+from sync_tools.port.report import as_object
+from sync_tools.port.request import Request
+from sync_tools.port.session import Places, Session, branch_name, resume, start
+from sync_tools.terminal import clean, console, print_json
+from sync_tools.upstream.mirror import open_upstream
+from sync_tools.upstream.resolve import Landing
+
+
+def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> int:
+    if go_on and abort:
+        raise SyncError("--continue and --abort exclude each other", "vime-sync port", "choose one")
+    fork = Fork(settings.repo)
+    if abort:
+        return _abort(settings, fork, request)
+    with _progress(settings.json) as progress:
+        session = _resume(settings, fork, request, progress) if go_on else _start(settings, fork, request, progress)
+    if settings.json:
+        print_json(_value(session))
+    else:
+        _show(session, request.dry_run)
+    return 0 if session.status in ("clean", "present") else 1
+
+
+def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
+    return start(request, Places(settings.config, settings.upstream, fork), progress)
+
+
+def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
+    state = paused.find(fork, _branch(settings, request))
+    config = load(Path(state.config)) if state.config and not request.config else settings.config
+    upstream = open_upstream(request.upstream or state.upstream, config)
+    return resume(state, request, Places(config, upstream, fork), progress)
+
+
+def _abort(settings: Settings, fork: Fork, request: Request) -> int:
+    state = paused.find(fork, _branch(settings, request))
+    with fork.lock():
+        paused.discard(fork, state.branch)
+    if settings.json:
+        print_json({"ports": [], "branch": None, "worktree": None, "status": "clean", "seconds": 0.0})
+    else:
+        print(f"gave up the port that waited for {state.branch}; no branch was touched")
+    return 0
+
+
+def _branch(settings: Settings, request: Request) -> str | None:
+    landings = [Landing(pr, "") for pr in request.prs] + [Landing(None, rev) for rev in request.commits]
+    return branch_name(request.name, landings, settings.config) if landings or request.name else None
+
+
+def _value(session: Session) -> dict[str, object]:
+    return {
+        "ports": [as_object(port, path) for port, path in zip(session.ports, session.ledgers, strict=True)],
+        "branch": session.branch,
+        "worktree": str(session.worktree) if session.worktree else None,
+        "status": session.status,
+        "seconds": round(session.seconds, 3),
+    }
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Progress]:
+    """A line that says what is being done, on a terminal only."""
+    out = console(stderr=True)
+    if quiet or not out.is_terminal:
+        yield lambda _: None
+        return
+    with out.status("reading upstream") as status:
+        yield lambda step: status.update(_plain(step))
+
+
+def _plain(step: str) -> str:
+    from rich.markup import escape
+
+    return escape(clean(step))
+
+
+def _show(session: Session, dry_run: bool) -> None:
+    from rich.text import Text
+
+    out = console()
+    for port in session.ports:
+        for style, line in _lines(port):
+            out.print(Text(clean(line), style=style))
+    if session.worktree:
+        out.print(Text(f"Resolve the conflicts in {session.worktree}", style="bold"))
+        out.print("then: vime-sync port --continue   (or --abort)")
+    elif dry_run:
+        out.print("Nothing was written (--dry-run).")
+    elif session.branch:
+        out.print(Text(f"Branch {session.branch}  ({session.seconds:.1f} s)", style="bold"))
+        numbers = " ".join(str(p.changes.pr or p.changes.commit[:12]) for p in session.ports)
+        out.print(f"Next: vime-sync ledger show {numbers.split()[0]}   ·   git switch {session.branch}")
+    else:
+        out.print("No branch was needed: the fork has it all, and its ledger stands.")
+
+
+COLOURS = {"clean": "green", "present": "green", "unresolved": "yellow", "conflicts": "red", "failed": "red"}
+
+
+def _lines(port: Port) -> Iterator[tuple[str, str]]:
+    """(style, text) of each line that tells a port."""
+    ledger = port.ledger
+    yield COLOURS[port.status], f"{ledger.upstream.ref}  {port.changes.subject}: {port.status}"
+    counts = ", ".join(f"{count} {op}" for op, count in ledger.counts.items())
+    yield "", f"  ledger: {counts}; {ledger.accounted} of {ledger.added + ledger.removed} lines accounted for"
+    for row in port.workflows.registrations:
+        yield "", f"  CI: {row.change} {row.test_file} in {row.job}" + (f" ({row.why})" if row.why else "")
+    for path, symbol in port.conflicts:
+        yield "red", f"  conflict: {path} {symbol}"
+    for site in port.unresolved:
+        yield "yellow", f"  unresolved: {site.path}:{site.line} {site.what}: {site.why}"
+    for outcome in port.outcomes:
+        if outcome.disposition in ("absent", "present", "dropped", "owned") and outcome.reason:
+            yield (
+                "yellow" if outcome.disposition == "absent" else "",
+                f"  {outcome.disposition}: {outcome.path}: {outcome.reason}",
+            )
+    yield from _findings(port)
+
+
+def _findings(port: Port) -> Iterator[tuple[str, str]]:
+    """What the checks found that the port brought; markers of conflicts that are told already are not told again."""
+    waiting = {path for path, _ in port.conflicts}
+    for name, check in sorted(port.checks.items()):
+        found = [f for f in check.findings if f.origin == "introduced" and f.path not in waiting]
+        if check.result == "not run" and found:
+            yield "", f"  {name} not run ({check.reason}): {', '.join(f.path for f in found)}"
+            continue
+        for finding in found:
+            yield "red" if check.gating else "yellow", f"  {name}: {finding.path}:{finding.line} {finding.message}"
+        if check.result == "failed" and not check.findings:
+            yield "red", f"  {name}: {check.reason}"

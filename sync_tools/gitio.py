@@ -1,0 +1,141 @@
+"""The one place that runs git (through GitPython): commands on a repository, and trees read from its objects."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import git
+from git.exc import GitCommandError, GitCommandNotFound
+
+from sync_tools.errors import SyncError
+from sync_tools.tree import Blob
+from sync_tools.upstream.changeset import GITLINK
+
+# Content of a repository must not run anything or reach the network: no prompts, no lazy fetches, no replaced objects.
+QUIET_ENV = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "LC_ALL": "C",
+}
+SAFE_CONFIG = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
+
+
+class GitFailed(Exception):
+    """A git command that did not succeed; carries its arguments and the last line of what it said."""
+
+    def __init__(self, args: tuple[str, ...], status: int, stderr: str):
+        self.command, self.status, self.stderr = args, status, stderr.strip()
+        super().__init__(f"git {' '.join(args[:3])}: {self.stderr.splitlines()[-1] if self.stderr else status}")
+
+
+@dataclass(frozen=True)
+class Repo:
+    """A repository, bare or with a work tree. `git_dir` is the one that its objects and refs live in."""
+
+    git_dir: Path
+    work_tree: Path | None
+
+    @staticmethod
+    def open(path: Path) -> "Repo":
+        """The repository at or above `path`. Raises SyncError where there is none."""
+        fix = "name a git repository (a clone, or a bare one)"
+        if not path.is_dir():
+            raise SyncError("no such folder", str(path), fix)
+        here = Repo(path, path)
+        try:
+            common, bare = here.line(
+                "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository"
+            ).split("\n")
+            top = None if bare == "true" else Path(here.line("rev-parse", "--show-toplevel"))
+        except (GitFailed, ValueError) as e:
+            if "dubious ownership" in str(e):
+                fix = f"it belongs to another user: git config --global --add safe.directory {path}"
+            raise SyncError("not a git repository", str(path), fix) from e
+        return Repo(Path(common), top)
+
+    @cached_property
+    def _git(self) -> git.Git:
+        return git.Git(self.work_tree or self.git_dir)
+
+    @cached_property
+    def objects(self) -> git.GitCmdObjectDB:
+        """The object store, read by one running `git cat-file` and written as loose objects."""
+        return git.GitCmdObjectDB(self.git_dir / "objects", git.Git(self.git_dir))
+
+    def run(self, *args: str, data: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
+        """Standard output of `git ARGS`. Raises GitFailed."""
+        at = () if self.work_tree else (f"--git-dir={self.git_dir}",)
+        try:
+            process = self._git.execute(
+                ["git", *at, *SAFE_CONFIG, *args],
+                istream=subprocess.PIPE if data is not None else None,
+                as_process=True,
+                env={**QUIET_ENV, **(env or {})},
+            )
+        except GitCommandNotFound as e:
+            raise SyncError("git is not installed", "PATH", "install git 2.30 or newer") from e
+        except GitCommandError as e:
+            raise GitFailed(args, 1, str(e)) from e
+        out, err = process.proc.communicate(data)
+        if process.proc.returncode:
+            raise GitFailed(args, process.proc.returncode, err.decode("utf-8", "replace"))
+        return out
+
+    def line(self, *args: str, env: Mapping[str, str] | None = None) -> str:
+        """Standard output as text without the final newline."""
+        return os.fsdecode(self.run(*args, env=env)).rstrip("\n")
+
+    def commit_of(self, rev: str) -> str | None:
+        """The commit that `rev` names, as 40 hex digits, or None."""
+        if rev.startswith("-"):
+            return None
+        try:
+            return self.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
+        except GitFailed:
+            return None
+
+    def read(self, oid: str) -> bytes:
+        """The bytes of a blob."""
+        return self.objects.stream(bytes.fromhex(oid)).read()
+
+    def tree(self, rev: str) -> "GitTree":
+        return GitTree(self, rev)
+
+
+@dataclass(frozen=True)
+class GitTree:
+    """The files of a revision, read when asked for."""
+
+    repo: Repo
+    rev: str
+
+    @cached_property
+    def entries(self) -> dict[str, tuple[int, str]]:
+        """Path -> (mode, object id)."""
+        found = {}
+        for record in self.repo.run("ls-tree", "-r", "-z", "--full-tree", self.rev).split(b"\0"):
+            if record:
+                head, _, path = record.partition(b"\t")
+                mode, _, oid = head.split()
+                found[os.fsdecode(path)] = (int(mode, 8), oid.decode())
+        return found
+
+    def paths(self) -> frozenset[str]:
+        return self._paths
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        return frozenset(self.entries)
+
+    def blob(self, path: str) -> Blob | None:
+        entry = self.entries.get(path)
+        if entry is None:
+            return None
+        mode, oid = entry
+        return Blob(oid.encode() if mode == GITLINK else self.repo.read(oid), mode)

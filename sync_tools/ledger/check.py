@@ -1,0 +1,172 @@
+"""`sync ledger check`: everything a ledger says that can be found again is found again, and compared."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sync_tools.config import Config
+from sync_tools.ledger.account import account, origin, rule_table
+from sync_tools.ledger.landing import Landing, Rules, outcomes
+from sync_tools.ledger.markdown import render
+from sync_tools.ledger.model import Decision, Entry, Ledger, RuleUse
+from sync_tools.ledger.store import json_path, markdown_path
+from sync_tools.ledger.survival import lost
+from sync_tools.tree import Tree, text
+from sync_tools.upstream.changeset import ChangeSet
+
+REASONED = frozenset({"dropped", "deferred", "diverged", "absent", "superseded", "reverted"})
+STANDS = frozenset({"ported", "translated", "present"})
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """`ledger` is its path; `entry` the id of the entry, None for the ledger as a whole."""
+
+    ledger: str
+    entry: str | None
+    what: str
+
+
+def check(
+    landing: Landing, changes: ChangeSet, rules: Rules, head: Tree, others: Sequence[Landing] = ()
+) -> tuple[Problem, ...]:
+    """What is wrong with a ledger; nothing for an honest one. `others` are the fork's other ports."""
+    found = [(None, what) for what in _header(landing.ledger, changes, rules.config)]
+    files = outcomes(landing, changes, rules)
+    derived = {e.id: e for e in account(changes, files, rules.config)}
+    found += _entries(landing, derived, others)
+    if _counted(landing.ledger.rules) != _counted(rule_table(files)):
+        found.append((None, "the table of rules is not that of the rules which applied"))
+    found += _pairs(landing, others)
+    for e, missing in lost(landing, others, head, rules.config):
+        at = missing[0] + 1
+        what = f"{len(missing)} of its lines are gone or changed since, first {e.downstream.path}:{at}"
+        found.append((e.id, what))
+    return tuple(Problem(landing.path, entry, what) for entry, what in dict.fromkeys(found))
+
+
+def rendered(ledger: Ledger, tree: Tree, config: Config) -> tuple[Problem, ...]:
+    """Whether the Markdown beside a ledger is what it renders to."""
+    path = markdown_path(config, ledger.upstream.stem)
+    if text(tree, path) == render(ledger):
+        return ()
+    return (Problem(json_path(config, ledger.upstream.stem), None, f"{path} is not what the ledger renders to"),)
+
+
+def _counted(rules: Iterable[RuleUse]) -> list[RuleUse]:
+    """The table without its titles, which may be worded otherwise by now."""
+    return [use.model_copy(update={"title": ""}) for use in rules]
+
+
+def _header(ledger: Ledger, changes: ChangeSet, config: Config) -> Iterator[str]:
+    truth = origin(changes, config)
+    for key in type(truth).model_fields:
+        told, true = getattr(ledger.upstream, key), getattr(truth, key)
+        if told != true:
+            yield f"upstream.{key} is {str(true)[:80]!r}, the ledger says {str(told)[:80]!r}"
+    added, removed = sum(f.added for f in changes.files), sum(f.removed for f in changes.files)
+    if (ledger.added, ledger.removed) != (added, removed):
+        yield f"upstream's change is +{added} -{removed}, the ledger says +{ledger.added} -{ledger.removed}"
+    if ledger.accounted != added + removed:
+        yield f"{ledger.accounted} lines are accounted for, of {added + removed}"
+
+
+def _entries(
+    landing: Landing, derived: dict[str, Entry], others: Sequence[Landing]
+) -> Iterator[tuple[str | None, str]]:
+    ledger, seen = landing.ledger, set()
+    for e in ledger.entries:
+        if e.id in seen:
+            yield e.id, "stands twice in the ledger"
+        seen.add(e.id)
+        truth = derived.get(e.id)
+        if truth is None:
+            yield e.id, _unknown(e, derived)
+        else:
+            decision = next((d for d in ledger.decisions if d.applied and d.entry == e.id), None)
+            replaced = _replaced(e, ledger.upstream.ref, others)
+            yield from ((e.id, what) for what in _compare(e, truth, decision, replaced))
+    for ident, truth in derived.items():
+        if ident not in seen:
+            yield None, f"{truth.upstream.name} -{truth.upstream.old} +{truth.upstream.new} has no entry ({truth.op})"
+
+
+def _unknown(e: Entry, derived: dict[str, Entry]) -> str:
+    """Why an entry answers to no unit: often it swallows several."""
+    if e.op == "conflict":
+        return "still in conflict: a person must decide, then the port is continued"
+    up = e.upstream
+    inside = [
+        d
+        for d in derived.values()
+        if d.upstream.name == up.name
+        and _within(d.upstream.new.lines, up.new.lines)
+        and _within(d.upstream.old.lines, up.old.lines)
+        and (d.added or d.removed)
+    ]
+    if len(inside) > 1:
+        ops = ", ".join(sorted({d.op for d in inside}))
+        return f"says {e.op} of {len(inside)} units at once, which are {ops}"
+    return "no unit of upstream's change has this id"
+
+
+def _within(inner: range, outer: range) -> bool:
+    return outer.start <= inner.start and inner.stop <= outer.stop
+
+
+def _compare(e: Entry, truth: Entry, decision: Decision | None, replaced: bool) -> Iterator[str]:
+    if e.op != truth.op and not replaced and not _granted(e, truth, decision):
+        yield f"says {e.op}, but is {truth.op}" + (f" ({truth.reason})" if truth.reason else "")
+    state = "decided" if decision else truth.state
+    if e.op == truth.op and e.state != state:
+        yield f"says {e.state}, but is {state}"
+    if e.op in REASONED and not e.reason.strip():
+        yield f"gives no reason for {e.op}"
+    if e.upstream != truth.upstream:
+        yield f"upstream's lines are {_source(truth)}, the ledger says {_source(e)}"
+    if (e.added, e.removed) != (truth.added, truth.removed):
+        yield f"counts +{e.added} -{e.removed}, but has +{truth.added} -{truth.removed}"
+    if e.downstream != truth.downstream:
+        yield f"the fork's lines are {_target(truth)}, the ledger says {_target(e)}"
+    for key in ("rules", "facts", "executes"):
+        if getattr(e, key) != getattr(truth, key):
+            yield f"{key} are {getattr(truth, key)}, the ledger says {getattr(e, key)}"
+
+
+def _granted(e: Entry, truth: Entry, decision: Decision | None) -> bool:
+    """A person's word makes another operation of it, but never one that says that it stands."""
+    return e.op not in STANDS and decision is not None and decision.op == e.op and decision.was == truth.op
+
+
+def _replaced(e: Entry, ref: str, others: Sequence[Landing]) -> bool:
+    """Another port, the one that the entry names, undid it or went over the same file."""
+    by = next((p.ledger for p in others if p.ledger.upstream.ref == e.link), None)
+    if by is None:
+        return False
+    if e.op == "reverted":
+        return ref in by.reverts
+    return e.op == "superseded" and any(
+        e.downstream.path in (d.downstream.path, d.downstream.old_path) for d in by.entries
+    )
+
+
+def _source(e: Entry) -> str:
+    up = e.upstream
+    return f"{up.name} {up.symbol} -{up.old} +{up.new} {up.digest[:12]}"
+
+
+def _target(e: Entry) -> str:
+    down = e.downstream
+    differs = f", of them differ {', '.join(map(str, down.differs))}" if down.differs else ""
+    return f"{down.path} {down.symbol} {down.lines} {(down.digest or '')[:12]}{differs}"
+
+
+def _pairs(landing: Landing, others: Sequence[Landing]) -> Iterator[tuple[str | None, str]]:
+    """A revert is known on both sides."""
+    ledger, ref = landing.ledger, landing.ledger.upstream.ref
+    undoing = [p.ledger for p in others if ref in p.ledger.reverts]
+    if undoing and ledger.reverted_by is None:
+        yield None, f"{undoing[-1].upstream.ref} reverts it, and the ledger does not say so"
+    known = {p.ledger.upstream.ref: p.ledger for p in others}
+    by = known.get(ledger.reverted_by or "")
+    if by is not None and ref not in by.reverts:
+        yield None, f"says it is reverted by {ledger.reverted_by}, whose ledger does not"

@@ -1,0 +1,163 @@
+"""Ledgers where they lie: in the checkout, or on the branch of their port; and back into the checkout."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sync_tools.config import Config
+from sync_tools.configfile import write_atomically
+from sync_tools.errors import SyncError
+from sync_tools.gitio import Repo
+from sync_tools.ledger import store
+from sync_tools.ledger.history import written_at
+from sync_tools.ledger.landing import Landing
+from sync_tools.ledger.markdown import index, render
+from sync_tools.ledger.model import Ledger
+from sync_tools.paths import safe_in
+from sync_tools.tree import Tree
+from sync_tools.worktree import WorkTree
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A fork's ledgers."""
+
+    repo: Repo
+    config: Config
+
+    def here(self) -> Tree:
+        """The checkout, or HEAD of a bare repository."""
+        return WorkTree(self.repo) if self.repo.work_tree else self.repo.tree("HEAD")
+
+    def find(self, number: str) -> tuple[Ledger, Tree]:
+        """A ledger and the tree that it stands in: the checkout, else the branch of its port. Raises SyncError."""
+        stem = store.stem_of(self.config, number)
+        here = self.here()
+        if here.blob(store.json_path(self.config, stem)):
+            return store.read(here, self.config, number), here
+        branch = self._branch(stem)
+        if self.repo.commit_of(branch):
+            tree = self.repo.tree(branch)
+            return store.read(tree, self.config, number), tree
+        raise SyncError(
+            "there is no ledger of this change",
+            f"{store.json_path(self.config, stem)}, branch {branch.removeprefix('refs/heads/')}",
+            f"vime-sync port {number}",
+        )
+
+    def write(self, ledger: Ledger) -> list[str]:
+        """Put a ledger, its Markdown and the index into the checkout; the paths written."""
+        if self.repo.work_tree is None:
+            raise SyncError(
+                "a bare repository has no files to write", str(self.repo.git_dir), "use a clone with a work tree"
+            )
+        here, stem = WorkTree(self.repo), ledger.upstream.stem
+        if here.blob(store.json_path(self.config, stem)) is None:
+            raise SyncError(
+                "the ledger is not in the checkout",
+                store.json_path(self.config, stem),
+                "switch to the branch of its port first",
+            )
+        others = [x for x in store.read_all(here, self.config) if x.upstream.stem != stem]
+        texts: Mapping[str, str] = {
+            store.json_path(self.config, stem): store.dumps(ledger),
+            store.markdown_path(self.config, stem): render(ledger),
+            store.index_path(self.config): index(store.in_order([*others, ledger])),
+        }
+        for path, content in texts.items():
+            write_atomically(Path(self.repo.work_tree / safe_in(here, path, "the ledgers folder")), content.encode())
+        return list(texts)
+
+    def landings(self, number: str | None) -> list[Landing]:
+        """All ledgers of the checkout (of the branch of `number`, where only that has its ledger), each with the fork
+        around its port, in the order of the ports. What is not committed yet counts as one more commit."""
+        tip = self._tip(number)
+        now = self._now(tip)
+        history = _History(self.repo, tip, now)
+        return sorted((self._landing(x, history) for x in store.read_all(now, self.config)), key=lambda x: x.port_at)
+
+    def head(self, number: str | None) -> Tree:
+        """Where what the ports brought must still stand."""
+        return self._now(self._tip(number))
+
+    def _now(self, tip: str) -> Tree:
+        return self.here() if tip == self.repo.commit_of("HEAD") else self.repo.tree(tip)
+
+    def _tip(self, number: str | None) -> str:
+        stem = store.stem_of(self.config, number) if number else None
+        if stem is None or self.here().blob(store.json_path(self.config, stem)):
+            return self.repo.line("rev-parse", "HEAD")
+        commit = self.repo.commit_of(self._branch(stem))
+        if commit is None:
+            raise SyncError(
+                "there is no ledger of this change", store.json_path(self.config, stem), f"vime-sync port {number}"
+            )
+        return commit
+
+    def _branch(self, stem: str) -> str:
+        """The branch of the port of that ledger."""
+        upstream = self.config.upstream.name
+        name = stem.removeprefix(f"{upstream}-")
+        return f"refs/heads/sync/{upstream}-{'' if store.is_hex(name) else 'pr-'}{name}"
+
+    def _landing(self, ledger: Ledger, history: "_History") -> Landing:
+        path, upstream = store.json_path(self.config, ledger.upstream.stem), ledger.upstream.commit
+        versions = history.versions(path, ledger)
+        written = written_at(versions)
+        port = history.port([commit for commit, _ in versions if commit != NOW], upstream)
+        before = history.before(port, upstream) if port else None
+        return Landing(
+            path,
+            ledger,
+            written=history.tree(written),
+            before=history.tree(before) if before else None,
+            ported=history.tree(port) if port else None,
+            port_at=history.place(port or NOW),
+            written_at=history.place(written),
+        )
+
+
+NOW = ""
+"""The commit that the checkout would be."""
+
+
+class _History:
+    """The commits of a fork up to `tip`, and the checkout on top of them."""
+
+    def __init__(self, repo: Repo, tip: str, now: Tree) -> None:
+        self._repo, self._tip = repo, tip
+        self._trees: dict[str, Tree] = {NOW: now}
+        order = repo.line("rev-list", "--reverse", "--topo-order", tip).split("\n")
+        self._places = {commit: at for at, commit in enumerate([*order, NOW])}
+
+    def tree(self, commit: str) -> Tree:
+        return self._trees.setdefault(commit, self._repo.tree(commit))
+
+    def place(self, commit: str) -> int:
+        return self._places.get(commit, 0)
+
+    def versions(self, path: str, ledger: Ledger) -> list[tuple[str, Ledger | None]]:
+        """The ledger file as each commit left it, newest first, the checkout before them where it differs."""
+        log = self._repo.line("log", "--format=%H", self._tip, "--", path).split("\n")
+        found = [(commit, self._ledger(commit, path)) for commit in log if commit]
+        return found if found and found[0][1] == ledger else [(NOW, ledger), *found]
+
+    def _ledger(self, commit: str, path: str) -> Ledger | None:
+        blob = self._repo.tree(commit).blob(path)
+        try:
+            return store.loads(blob.data, path) if blob else None
+        except SyncError:
+            return None
+
+    def port(self, commits: list[str], upstream: str) -> str | None:
+        """The last commit of the port: the newest that wrote the ledger and names the upstream commit. Who wrote the
+        file later made no port; where none names it, the first one did."""
+        return next((c for c in commits if self._names(c, upstream)), commits[-1] if commits else None)
+
+    def before(self, port: str, upstream: str) -> str | None:
+        """The fork before the port, of two commits or squashed into one."""
+        parent = self._repo.commit_of(f"{port}^")
+        return self._repo.commit_of(f"{parent}^") if parent and self._names(parent, upstream) else parent
+
+    def _names(self, commit: str, upstream: str) -> bool:
+        return f"Upstream-Commit: {upstream}" in self._repo.line("log", "-1", "--format=%B", commit)

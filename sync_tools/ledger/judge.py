@@ -1,0 +1,165 @@
+"""What became of a unit: the operation, and whether a person still has to decide."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sync_tools.config import Config, Overlay
+from sync_tools.ledger.model import Op, State
+from sync_tools.ledger.rules import applied, is_seam, is_short
+from sync_tools.ledger.units import Marks, Unit
+from sync_tools.ledger.view import FileView, Translated
+from sync_tools.merge.result import Conflict
+from sync_tools.policy import matches
+from sync_tools.translate.result import Site
+
+UNEXPLAINED = "the fork's lines are not the translation, and no overlay says why"
+ALREADY = "the fork has it already"
+GENERATED = "made again from its template"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`traced`: lines of the fork answer to the unit, so that rules and a downstream range can be told."""
+
+    op: Op
+    state: State = "settled"
+    reason: str = ""
+    who: str = ""
+    until: str | None = None
+    link: str | None = None
+    traced: bool = True
+
+
+def marks_of(view: FileView) -> tuple[Marks, Sequence[Conflict]]:
+    """The lines that have an operation of their own whatever their neighbours are, and the file's conflicts."""
+    outcome = view.outcome
+    if outcome.disposition != "merged":
+        return Marks(), ()
+    conflicts = outcome.merged.conflicts if outcome.merged else ()
+    old: dict[int, str] = dict.fromkeys(view.old.vanished, "dropped")
+    new: dict[int, str] = dict.fromkeys(view.new.vanished, "dropped")
+    new |= {i: "deferred" for site in _sites(view) for i in range(site.line - 1, max(site.end_line, site.line))}
+    for clash in conflicts:
+        in_old, in_new = _back(view.old, clash.base), _back(view.new, clash.theirs)
+        if not _changed(view, in_old, in_new):
+            in_old, in_new = _nearest(view, clash)
+        old |= dict.fromkeys(in_old, "conflict")
+        new |= dict.fromkeys(in_new, "conflict")
+    return Marks(old, new), conflicts
+
+
+def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
+    """The operation of a unit, the strongest of its lines; a function of the values alone."""
+    outcome = view.outcome
+    match outcome.disposition:
+        case "dropped":
+            return Verdict("dropped", reason=outcome.reason, traced=False)
+        case "absent":
+            return Verdict("absent", "open", outcome.reason or "the fork does not have this file", traced=False)
+        case "generated":
+            return Verdict("generated", reason=outcome.reason or GENERATED, traced=False)
+        case "owned":
+            return Verdict("diverged", reason=outcome.reason, who="sync.toml", traced=False)
+        case "present":
+            return Verdict("present", reason=outcome.reason or ALREADY)
+    match unit.mark:
+        case "conflict":
+            return Verdict("conflict", "open", "both sides changed it")
+        case "deferred":
+            return Verdict("deferred", "open", _why(view, unit))
+        case "dropped":
+            return Verdict("dropped", reason=_rule(view, unit))
+    return _file_wide(view, config) if unit.whole else _lines(view, unit, config)
+
+
+def _lines(view: FileView, unit: Unit, config: Config) -> Verdict:
+    placed = _placed(view, unit, config)
+    if placed is not None:
+        return placed
+    if not view.final.has(unit):
+        return _diverged(view, config)
+    if view.already(unit) and any(line.strip() for line in _text(view, unit)):
+        return Verdict("present", reason=ALREADY)
+    return Verdict("translated" if any(map(is_seam, applied(view, unit))) else "ported")
+
+
+def _file_wide(view: FileView, config: Config) -> Verdict:
+    """A rename, a mode, a link, bytes: the fork's file must be what the translation of upstream's is."""
+    change, final = view.outcome.change, view.outcome.final
+    image = change.after
+    if image is None or final is None:
+        return Verdict("ported") if image is final is None else _diverged(view, config)
+    wanted = view.outcome.after.data if view.outcome.after else image.data
+    carried = not change.hunks and change.kind in ("added", "modified", "type")
+    if final.mode != image.mode or (carried and final.data != wanted):
+        return _diverged(view, config)
+    same = view.outcome.ours == final and change.kind != "renamed"
+    return Verdict("present", reason=ALREADY) if same else Verdict("ported")
+
+
+def _diverged(view: FileView, config: Config) -> Verdict:
+    overlay = overlay_of(config, view.outcome.path)
+    if overlay is None:
+        return Verdict("diverged", "open", UNEXPLAINED)
+    return Verdict("diverged", reason=overlay.why, who=overlay.who, until=overlay.until)
+
+
+def overlay_of(config: Config, path: str) -> Overlay | None:
+    """The overlay of sync.toml that names a path of the fork."""
+    return next((o for o in config.overlays if matches(o.path, path)), None)
+
+
+def _placed(view: FileView, unit: Unit, config: Config) -> Verdict | None:
+    """A CI row that sync.toml places in another job than upstream's."""
+    if not config.ci.places or not view.outcome.path.endswith(".j2"):
+        return None
+    text = b"\n".join(_text(view, unit))
+    for place in config.ci.places:
+        if place.test_file.encode() in text:
+            reason = f"the row of {place.test_file} stands in {place.to}, not in {place.job}"
+            return Verdict("diverged", reason=f"{reason}: {place.why}" if place.why else reason, who="sync.toml")
+    return None
+
+
+def _text(view: FileView, unit: Unit) -> list[bytes]:
+    """The lines of a unit, as upstream has them and as translated."""
+    upstream = [view.old.source[i] for i in unit.hunk.old] + [view.new.source[i] for i in unit.hunk.new]
+    return upstream + view.new.of(unit.hunk.new)
+
+
+def _sites(view: FileView) -> Sequence[Site]:
+    return view.outcome.after.unresolved if view.outcome.after else ()
+
+
+def _why(view: FileView, unit: Unit) -> str:
+    lines = unit.hunk.new
+    hits = [s for s in _sites(view) if s.line - 1 < lines.stop and lines.start < max(s.end_line, s.line)]
+    return "; ".join(dict.fromkeys(f"{s.what}: {s.why}" for s in hits))
+
+
+def _rule(view: FileView, unit: Unit) -> str:
+    """Which rule left nothing of a unit's lines, and of what."""
+    gone = [view.old.vanished[i] for i in unit.hunk.old] + [view.new.vanished[i] for i in unit.hunk.new]
+    named = dict.fromkeys(f"{use.before.strip()} has no counterpart ({use.rule})" for use in gone if is_short(use))
+    return "; ".join(named) or f"has no counterpart ({', '.join(sorted({use.rule for use in gone}))})"
+
+
+def _back(side: Translated, lines: tuple[int, int]) -> list[int]:
+    """The upstream lines whose translation lies in a range of the translated image."""
+    low, high = side.to_translation.low, side.to_translation.high
+    return [i for i in range(len(side.source)) if low[i] < lines[1] and lines[0] < high[i]]
+
+
+def _changed(view: FileView, old: list[int], new: list[int]) -> bool:
+    hunks = view.outcome.change.hunks
+    return any(i in h.old for h in hunks for i in old) or any(i in h.new for h in hunks for i in new)
+
+
+def _nearest(view: FileView, clash: Conflict) -> tuple[list[int], list[int]]:
+    """A conflict over lines that upstream's diff does not name is carried by the hunk nearest to it."""
+    start = min(_back(view.new, clash.theirs), default=clash.theirs[0])
+    hunks = view.outcome.change.hunks
+    if not hunks:
+        return [], []
+    near = min(hunks, key=lambda h: min(abs(h.new.start - start), abs(h.new.stop - start)))
+    return list(near.old), list(near.new)

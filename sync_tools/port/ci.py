@@ -1,0 +1,213 @@
+"""The workflow template and the workflow that is generated from it, in a port.
+
+Upstream's rows go into the fork's matrix wherever the fork keeps its template; the workflow is rendered again. Both are
+part of the adaptation commit.
+"""
+
+import ast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sync_tools.ci.check import Problem, check
+from sync_tools.ci.delta import MatrixDelta, RowChange
+from sync_tools.ci.matrix import parse
+from sync_tools.ci.paths import counterpart, locate
+from sync_tools.ci.port import port_template
+from sync_tools.ci.render import workflow as render
+from sync_tools.config import Config
+from sync_tools.ledger.model import Registration
+from sync_tools.merge.file import merge_file
+from sync_tools.merge.result import Conflict, Merged
+from sync_tools.paths import safe_in
+from sync_tools.policy import policy_for
+from sync_tools.port.edits import Edits
+from sync_tools.port.file import Setting, translate_image
+from sync_tools.port.outcome import FileOutcome
+from sync_tools.port.paused import Stages
+from sync_tools.tree import Blob, Tree
+from sync_tools.upstream.changeset import REGULAR, ChangeSet
+from sync_tools.verify.model import Check, Finding, Origin
+
+
+@dataclass(frozen=True)
+class Workflows:
+    """What became of the template and the workflow."""
+
+    template: str = ""
+    outcomes: tuple[FileOutcome, ...] = ()
+    edits: Edits = field(default_factory=dict)
+    delta: MatrixDelta = field(default_factory=MatrixDelta)
+    conflicts: tuple[Conflict, ...] = ()
+    stages: Mapping[str, Stages] = field(default_factory=dict)
+    registrations: tuple[Registration, ...] = ()
+
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows as `sync port --json` gives them."""
+        return {
+            kind: [_row(change) for change in getattr(self.delta, kind)] for kind in ("added", "removed", "changed")
+        }
+
+
+def _row(change: RowChange) -> dict[str, Any]:
+    row = change.after or change.before
+    assert row is not None
+    return {
+        "job": change.job,
+        "test_file": row.test_file,
+        "options": values([o for o in row.options if o[0] != "test_file"]),
+    }
+
+
+def is_generated(path: str, tree: Tree, config: Config) -> bool:
+    """Whether a path of the fork is the workflow that is rendered from a template that it has."""
+    return path == config.ci.workflow and locate(tree.paths(), config.ci).template is not None
+
+
+def workflow_files(changes: ChangeSet, tree: Tree, config: Config) -> dict[str, FileOutcome]:
+    """The files of the change that are a template the fork has, or a workflow generated from one, by upstream's path."""
+    found = {}
+    template = locate(tree.paths(), config.ci).template
+    for change in changes.files:
+        place = counterpart(change.path, tree.paths(), config.ci)
+        if place is None or template is None or change.kind in ("renamed", "type"):
+            continue
+        ours = tree.blob(safe_in(tree, place, "upstream's change"))
+        outcome = FileOutcome(change, place, "merged", ours=ours, mechanical=ours, final=ours)
+        if place != template:
+            outcome = replace(outcome, disposition="generated", reason=f"rendered from {template}")
+        found[change.path] = outcome
+    return found
+
+
+def port_workflows(changes: ChangeSet, special: Sequence[FileOutcome], setting: Setting) -> Workflows:
+    """The template with upstream's rows in it, and the workflow rendered from it."""
+    result = Workflows()
+    templates = [o for o in special if o.disposition == "merged"]
+    for outcome in templates:
+        result = _template(outcome, result, setting)
+    edits, ci = dict(result.edits), setting.config.ci
+    for outcome in result.outcomes:
+        if outcome.final is None or outcome.merged is None or outcome.merged.conflicts:
+            continue
+        standing = setting.tree.blob(ci.workflow)
+        text = render(outcome.final.data, outcome.path, standing.data if standing else None, ci.banner)
+        edits[ci.workflow] = Blob(text, standing.mode if standing else REGULAR)
+    generated = tuple(replace(o, final=edits.get(o.path, o.ours)) for o in special if o.disposition == "generated")
+    return replace(result, outcomes=(*result.outcomes, *generated), edits=edits)
+
+
+def check_workflows(base: Tree, after: Tree, edits: Collection[str], config: Config) -> Check:
+    """The CI check of a port: asked where it touches the matrix or a test."""
+    paths = locate(after.paths(), config.ci)
+    tests = f"{config.ci.tests}/"
+    if not any(p in (paths.template, paths.workflow) or p.startswith(tests) for p in edits):
+        return Check("ci", "passed", reason="the port touches neither the matrix nor a test")
+    if paths.template is None:
+        return Check("ci", "not run", reason="the fork has no workflow template")
+    found = check(after, config.ci, base)
+    findings = [_finding(p, "introduced") for p in found.problems] + [_finding(p, "inherited") for p in found.inherited]
+    return Check("ci", "failed" if found.problems else "passed", tuple(findings))
+
+
+def _finding(problem: Problem, origin: Origin) -> Finding:
+    job = f" (job {problem.job})" if problem.job else ""
+    return Finding(
+        problem.path, 1, f"ci.{problem.kind}", problem.what + job, "vime-sync ci add, or ci.exempt in sync.toml", origin
+    )
+
+
+def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Workflows:
+    change, ours = outcome.change, outcome.ours
+    assert ours is not None
+    before, after = (translate_image(i, setting) for i in (change.before, change.after))
+    ported = port_template(
+        change.before.data if change.before else None,
+        change.after.data if change.after else None,
+        ours.data,
+        rename=lambda name: _renamed(name, setting),
+        translate=lambda data: _folded(setting.translator.file(change.path, data).data, setting),
+        merge=lambda path, base, mine, theirs: merge_file(path, base, mine, theirs),
+        places=setting.config.ci.places,
+        path=outcome.path,
+    )
+    final = None if ported.data is None else Blob(ported.data, ours.mode)
+    merged = Merged(ours.data, final.data if final else b"", ported.conflicts)
+    told = replace(
+        outcome,
+        before=before,
+        after=after,
+        merged=merged,
+        final=final,
+        edited=before is None or ours.data != before.data,
+    )
+    stages = Stages(*(Blob(t.data, ours.mode) if t else None for t in (before, None, after)))
+    stages = replace(stages, ours=ours)
+    return Workflows(
+        template=outcome.path,
+        outcomes=(*result.outcomes, told),
+        edits={**result.edits, outcome.path: final},
+        delta=ported.delta,
+        conflicts=(*result.conflicts, *ported.conflicts),
+        stages={outcome.path: stages},
+        registrations=tuple(_registrations(ported.delta, final)),
+    )
+
+
+def _renamed(name: str, setting: Setting) -> str:
+    """One word of the matrix (a job, a label, a test's file) in the fork's words; a test that lives in another file of
+    the fork is that file's."""
+    tests = setting.config.ci.tests
+    policy = policy_for(setting.config, f"{tests}/{name}")
+    if policy and policy.into:
+        return policy.into.removeprefix(f"{tests}/")
+    return setting.translator.file("matrix.txt", name.encode()).data.decode()
+
+
+def _folded(template: bytes, setting: Setting) -> bytes:
+    """A translated template in which the tests that live in another file of the fork are named as that file. A row that
+    the file has already goes: a job runs it once."""
+    tests = f"{setting.config.ci.tests}/"
+    lines = template.split(b"\n")
+    for policy in setting.config.policies:
+        if policy.into and policy.match.startswith(tests):
+            old = setting.translator.file("matrix.txt", policy.match.removeprefix(tests).encode()).data
+            lines = list(_renamed_rows(lines, old, policy.into.removeprefix(tests).encode()))
+    return b"\n".join(lines)
+
+
+def _renamed_rows(lines: Sequence[bytes], old: bytes, new: bytes) -> Iterator[bytes]:
+    seen: set[bytes] = set()
+    for line in lines:
+        if b"[" in line:
+            seen = set()
+        row = line.replace(b"'" + old + b"'", b"'" + new + b"'").replace(b'"' + old + b'"', b'"' + new + b'"')
+        if row == line or row.strip().rstrip(b",") not in seen:
+            yield row
+        seen.add(row.strip().rstrip(b","))
+
+
+def _registrations(delta: MatrixDelta, template: Blob | None) -> list[Registration]:
+    label = _labels(template.data) if template else {}
+    return [
+        Registration(change=kind, job=c.job, test_file=c.test_file, label=label.get(c.job, ""))
+        for kind in ("added", "removed", "changed", "moved")
+        for c in getattr(delta, kind)
+    ]
+
+
+def _labels(template: bytes) -> dict[str, str]:
+    """The pull request label that starts each job."""
+    jobs = parse(template.decode("utf-8", "surrogateescape"), "template").matrix.jobs
+    return {job.name: str(value) for job in jobs if (value := values(job.options).get("label"))}
+
+
+def values(options: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Options with their values; what is no literal stays as it is written."""
+    found = {}
+    for name, shown in options:
+        try:
+            found[name] = ast.literal_eval(shown)
+        except (ValueError, SyntaxError):
+            found[name] = shown
+    return found

@@ -1,0 +1,97 @@
+"""Trees and commits made from values, in git's object store alone: nothing that a user sees moves."""
+
+import os
+import re
+from collections.abc import Mapping
+from io import BytesIO
+
+from sync_tools.gitio import Repo
+from sync_tools.port.fork import temporary_index
+from sync_tools.tree import Blob
+from sync_tools.upstream.changeset import GITLINK, ChangeSet, Person
+
+BARE_NUMBER = re.compile(r"(?<![\w/&-])#(\d+)\b")
+
+
+def write_tree(repo: Repo, base: str, edits: Mapping[str, Blob | None]) -> str:
+    """The id of the tree of commit `base` with `edits` on top."""
+    if not edits:
+        return repo.line("rev-parse", f"{base}^{{tree}}")
+    index = temporary_index(repo.git_dir / "sync")
+    env = {"GIT_INDEX_FILE": str(index)}
+    try:
+        repo.run("read-tree", base, env=env)
+        # Removals first: a file may make room for a folder of its name.
+        for lines in (_removals(edits), _additions(repo, edits)):
+            repo.run("update-index", "-z", "--index-info", data=b"".join(lines), env=env)
+        return repo.line("write-tree", env=env)
+    finally:
+        index.unlink(missing_ok=True)
+        index.with_name(index.name + ".lock").unlink(missing_ok=True)
+
+
+def _removals(edits: Mapping[str, Blob | None]) -> list[bytes]:
+    return [
+        b"0 " + b"0" * 40 + b"\t" + os.fsencode(path) + b"\0" for path, blob in sorted(edits.items()) if blob is None
+    ]
+
+
+def _additions(repo: Repo, edits: Mapping[str, Blob | None]) -> list[bytes]:
+    return [
+        f"{blob.mode:o} {store(repo, blob)}\t".encode() + os.fsencode(path) + b"\0"
+        for path, blob in sorted(edits.items())
+        if blob is not None
+    ]
+
+
+def store(repo: Repo, blob: Blob) -> str:
+    """Write a file's bytes into the object store; the object's id (a submodule's is its commit)."""
+    if blob.mode == GITLINK:
+        return blob.data.decode()
+    from gitdb import IStream
+
+    return repo.objects.store(IStream("blob", len(blob.data), BytesIO(blob.data))).hexsha.decode()
+
+
+def commit(repo: Repo, tree: str, parent: str, message: str, author: Person | None) -> str:
+    """A commit object by the user, with another author and date where one is given; its id."""
+    env = {}
+    if author:
+        env = {"GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email, "GIT_AUTHOR_DATE": author.date}
+    return (
+        repo.run("commit-tree", tree, "-p", parent, data=message.encode("utf-8", "replace"), env=env).decode().strip()
+    )
+
+
+def qualified(text: str, repository: str) -> str:
+    """Text in which every bare `#N` says whose number it is."""
+    return BARE_NUMBER.sub(rf"{repository}#\1", text)
+
+
+def reference(changes: ChangeSet, repository: str) -> str:
+    """`owner/name#N`, or for a bare commit `owner/name@<12 hex>`."""
+    return f"{repository}#{changes.pr}" if changes.pr is not None else f"{repository}@{changes.commit[:12]}"
+
+
+def trailers(changes: ChangeSet, repository: str, committer: Person) -> str:
+    lines = [f"Upstream-PR: {repository}#{changes.pr}"] if changes.pr is not None else []
+    lines.append(f"Upstream-Commit: {changes.commit}")
+    people = dict.fromkeys([f"{changes.author.name} <{changes.author.email}>", *changes.coauthors])
+    lines += [f"Co-authored-by: {person}" for person in people]
+    lines.append(f"Signed-off-by: {committer.name} <{committer.email}>")
+    return "\n".join(lines)
+
+
+def mechanical_message(changes: ChangeSet, repository: str, committer: Person) -> str:
+    subject = (
+        qualified(changes.subject, repository)
+        if changes.pr is not None
+        else f"{changes.subject} ({reference(changes, repository)})"
+    )
+    return f"{subject}\n\n{trailers(changes, repository, committer)}\n"
+
+
+def adaptation_message(changes: ChangeSet, repository: str, committer: Person, body: str) -> str:
+    return (
+        f"Adapt {reference(changes, repository)} to the fork\n\n{body}\n\n{trailers(changes, repository, committer)}\n"
+    )

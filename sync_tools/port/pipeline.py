@@ -1,0 +1,164 @@
+"""The port of one change set, from values to values: files, CI, checks, ledger. It writes nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sync_tools.config import Config
+from sync_tools.ledger.account import ledger as make_ledger
+from sync_tools.ledger.decide import settle
+from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.view import FileView
+from sync_tools.port.ci import Workflows, check_workflows, port_workflows, workflow_files
+from sync_tools.port.edits import Edits, final_edits, mechanical_edits, without_noops
+from sync_tools.port.file import Setting, port_file
+from sync_tools.port.outcome import FileOutcome
+from sync_tools.port.paused import Stages
+from sync_tools.port.style import has_seam, seam_files
+from sync_tools.tree import Blob, Overlay, Tree
+from sync_tools.upstream.changeset import ChangeSet
+from sync_tools.verify.model import Check, Context, packages_of
+from sync_tools.verify.run import run as verify
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Unresolved:
+    """A site that was not translated, at its line in the fork's file after the port."""
+
+    path: str
+    line: int
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Port:
+    """Everything that came of one change. `mechanical` and `final` are edits of the base tree, ledgers left out."""
+
+    changes: ChangeSet
+    outcomes: tuple[FileOutcome, ...]
+    workflows: Workflows
+    ledger: Ledger
+    checks: Mapping[str, Check]
+    mechanical: Edits
+    final: Edits
+    unresolved: tuple[Unresolved, ...]
+    seconds: float = 0.0
+
+    @property
+    def conflicts(self) -> tuple[tuple[str, str], ...]:
+        """(path, symbol) of every place where both sides changed."""
+        files = [(o.path, c.symbol) for o in self.outcomes if o.merged for c in o.merged.conflicts]
+        return tuple(files + [(self.workflows.template, c.symbol) for c in self.workflows.conflicts])
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        return tuple(o.path for o in self.outcomes if o.disposition == "absent")
+
+    @property
+    def stages(self) -> dict[str, Stages]:
+        """The three sides of every path in conflict."""
+        found = {o.path: _stages(o) for o in self.outcomes if o.merged and o.merged.conflicts}
+        return found | (self.workflows.stages if self.workflows.conflicts else {})
+
+    @property
+    def status(self) -> str:
+        """failed, conflicts, unresolved, present or clean; the worst that holds."""
+        if any(c.gating and c.result == "failed" for c in self.checks.values()) and not self.conflicts:
+            return "failed"
+        if self.conflicts:
+            return "conflicts"
+        if self.unresolved or any(e.op in ("absent", "deferred") and e.state == "open" for e in self.ledger.entries):
+            return "unresolved"
+        return "present" if not self.final else "clean"
+
+
+def _stages(outcome: FileOutcome) -> Stages:
+    change = outcome.change
+    base = Blob(outcome.before.data, change.before.mode) if outcome.before and change.before else None
+    theirs = Blob(outcome.after.data, change.after.mode) if outcome.after and change.after else None
+    return Stages(base, outcome.ours, theirs)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What stays the same over the changes of one run."""
+
+    setting: Setting
+    run_tests: bool = False
+    resolutions: Mapping[str, Blob | None] = field(default_factory=dict)
+    decided_by: str = ""
+
+
+def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Port:
+    """Port one change set onto `job.setting.tree`. Raises SyncError for hostile or unusable input."""
+    setting, tree, config = job.setting, job.setting.tree, job.setting.config
+    special = workflow_files(changes, tree, config)
+    outcomes = []
+    for change in changes.files:
+        progress(change.path)
+        outcomes.append(special[change.path] if change.path in special else port_file(change, setting))
+    workflows = port_workflows(changes, [o for o in outcomes if o.change.path in special], setting)
+    by_path = {o.change.path: o for o in workflows.outcomes}
+    outcomes = [_settled(by_path.get(o.change.path, o), job) for o in outcomes]
+    mechanical, final = mechanical_edits(outcomes, tree), final_edits(outcomes, tree)
+    final |= without_noops(workflows.edits, tree)
+    if setting.translator.style == "vendor" and not has_seam(tree, config) and _names_seam(final.values(), config):
+        final |= seam_files(config)
+    final |= without_noops({p: b for p, b in job.resolutions.items() if not p.startswith(f"{config.ledgers}/")}, tree)
+    progress("checks")
+    unresolved = tuple(_unresolved(outcomes))
+    checks = verify(_context(job, outcomes, final, unresolved))
+    if not workflows.conflicts:
+        checks["ci"] = check_workflows(tree, Overlay(tree, final), final, config)
+    ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
+    if job.resolutions:
+        ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
+    return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)
+
+
+def _settled(outcome: FileOutcome, job: Job) -> FileOutcome:
+    """The outcome with a person's resolution of its conflicts in the place of the markers."""
+    if not job.resolutions or not outcome.merged or not outcome.merged.conflicts:
+        return outcome
+    final = job.resolutions.get(outcome.path, outcome.ours)
+    merged = replace(outcome.merged, final=final.data if final else b"", conflicts=())
+    return replace(outcome, merged=merged, final=final, reason=f"resolved by {job.decided_by}")
+
+
+def _names_seam(blobs: Sequence[Blob | None], config: Config) -> bool:
+    parent, _, name = config.seam.module.rpartition(".")
+    spellings = (config.seam.module.encode(), f"from {parent} import {name}".encode())
+    return any(blob and any(s in blob.data for s in spellings) for blob in blobs)
+
+
+def _unresolved(outcomes: Sequence[FileOutcome]) -> list[Unresolved]:
+    """Sites whose statement the change touches; those of untouched lines were there before."""
+    found = []
+    for outcome in outcomes:
+        sites = outcome.after.unresolved if outcome.after and outcome.disposition == "merged" else ()
+        view = FileView(outcome)
+        for site in sites:
+            lines = range(site.line - 1, max(site.end_line, site.line))
+            if any(h.new.start < lines.stop and lines.start < h.new.stop for h in outcome.change.hunks):
+                image = view.new.image_of(range(lines.start, lines.start + 1))
+                place = view.final.from_new.image(image)
+                found.append(Unresolved(outcome.path, place.start + 1, site.what, site.why))
+    return found
+
+
+def _context(job: Job, outcomes: Sequence[FileOutcome], final: Edits, unresolved: Sequence[Unresolved]) -> Context:
+    setting, config = job.setting, job.setting.config
+    after: Tree = Overlay(setting.tree, final)
+    return Context(
+        tree=after,
+        base=setting.tree,
+        upstream={o.path: o.after.data for o in outcomes if o.after},
+        touched=frozenset(final),
+        packages=packages_of(config, after),
+        seam=config.seam.module,
+        config=config,
+        run_tests=job.run_tests,
+        reported={p: frozenset(u.line for u in unresolved if u.path == p) for p in {u.path for u in unresolved}},
+    )

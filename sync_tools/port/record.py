@@ -1,0 +1,70 @@
+"""The ledger of a port as files of the fork's tree."""
+
+from sync_tools.config import Config
+from sync_tools.ledger import store
+from sync_tools.ledger.decide import carry, revert
+from sync_tools.ledger.markdown import index, render
+from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
+from sync_tools.ledger.reverts import reverted
+from sync_tools.port.edits import Edits, without_noops
+from sync_tools.port.pipeline import Port
+from sync_tools.tree import Blob, Tree
+from sync_tools.verify.model import Check
+
+
+def ledger_path(ledger: Ledger, config: Config) -> str:
+    return store.json_path(config, ledger.upstream.stem)
+
+
+def with_history(ledger: Ledger, tree: Tree, config: Config) -> Ledger:
+    """The ledger with what people and runs added to the one that stands in the tree: decisions are offered again."""
+    path = ledger_path(ledger, config)
+    found = tree.blob(path)
+    return carry(ledger, store.loads(found.data, path)) if found else ledger
+
+
+def verified(checks: dict[str, Check]) -> Verification:
+    """What the checks said, as the ledger keeps it."""
+    return Verification(checks=tuple(_run(check) for _, check in sorted(checks.items())))
+
+
+def _run(check: Check) -> CheckRun:
+    findings = tuple(
+        Finding(rule=f.rule, path=f.path, line=f.line, what=f.message, standing=f.origin) for f in check.findings
+    )
+    return CheckRun(name=check.name, result=check.result, findings=findings, waits_for=check.reason)
+
+
+def complete(port: Port) -> Ledger:
+    """The ledger of a port with the results of its checks."""
+    checks = verified(dict(port.checks))
+    kept = checks.model_copy(update={"evidence": port.ledger.verification.evidence})
+    return port.ledger.model_copy(update={"verification": kept})
+
+
+def ledger_edits(port: Port, tree: Tree, config: Config) -> Edits:
+    """The ledger, its Markdown and the index, where they change something; a revert is told in the ledger that it undoes too."""
+    ledger = complete(port)
+    others = [known for known in store.read_all(tree, config) if known.upstream.stem != ledger.upstream.stem]
+    undone = reverted(port.changes, config.upstream.repo, others)
+    ledger = ledger.model_copy(update={"reverts": undone})
+    others = [revert(known, ledger.upstream.ref) if known.upstream.ref in undone else known for known in others]
+    texts = {store.index_path(config): index(store.in_order([*others, ledger]))}
+    for each in [ledger, *(known for known in others if known.upstream.ref in undone)]:
+        texts[store.json_path(config, each.upstream.stem)] = store.dumps(each)
+        texts[store.markdown_path(config, each.upstream.stem)] = render(each)
+    return without_noops({path: Blob(text.encode()) for path, text in texts.items()}, tree)
+
+
+def summary(port: Port) -> str:
+    """The body of the adaptation commit."""
+    counts = ", ".join(f"{count} {op}" for op, count in port.ledger.counts.items())
+    lines = [
+        f"Ledger: {counts or 'no entries'}; {port.ledger.accounted} of {port.ledger.added + port.ledger.removed} lines accounted for."
+    ]
+    rows = port.workflows.registrations
+    if rows:
+        lines.append(f"CI: {', '.join(f'{r.change} {r.test_file} in {r.job}' for r in rows)}.")
+    failed = sorted(name for name, check in port.checks.items() if check.result == "failed")
+    lines.append(f"Checks: {'failed: ' + ', '.join(failed) if failed else 'all passed'}.")
+    return "\n".join(lines)

@@ -1,0 +1,20 @@
+"""What a user asks `sync port` for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Request:
+    """`prs` and `commits` are ported in the order given, as one stack when there are several."""
+
+    prs: tuple[int, ...] = ()
+    commits: tuple[str, ...] = ()
+    name: str | None = None
+    base: str | None = None
+    bring: tuple[str, ...] = ()
+    dry_run: bool = False
+    run_tests: bool = False
+    upstream: str | None = None
+    repo: Path = Path()
+    config: Path | None = None

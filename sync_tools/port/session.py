@@ -1,0 +1,241 @@
+"""A run of `sync port`: from the repositories to one branch update, or to a work tree that waits for a person.
+
+Until the last step nothing that a user sees has moved: objects are added to the store, and nothing else.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from sync_tools.config import Config
+from sync_tools.errors import SyncError
+from sync_tools.formatters import format_bytes
+from sync_tools.gitio import Repo
+from sync_tools.ledger.model import Ledger
+from sync_tools.port import paused
+from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
+from sync_tools.port.file import Setting
+from sync_tools.port.fork import Fork
+from sync_tools.port.pipeline import Job, Port, Progress, port_changes
+from sync_tools.port.record import ledger_edits, ledger_path, summary, with_history
+from sync_tools.port.request import Request
+from sync_tools.port.style import seam_style
+from sync_tools.translate import Translator
+from sync_tools.tree import Blob, Overlay, Tree
+from sync_tools.upstream.changeset import Person
+from sync_tools.upstream.collect import collect
+from sync_tools.upstream.mirror import cache_dir
+from sync_tools.upstream.resolve import Landing, bare_commit, landing
+
+STATUSES = ("failed", "conflicts", "unresolved", "present", "clean")
+
+
+@dataclass(frozen=True)
+class Session:
+    """What came of a run. `branch` is None when none moved; `worktree` is where conflicts wait."""
+
+    ports: tuple[Port, ...]
+    ledgers: tuple[str, ...]
+    branch: str | None
+    worktree: Path | None
+    seconds: float
+
+    @property
+    def status(self) -> str:
+        """The worst of its ports'."""
+        return min((p.status for p in self.ports), key=STATUSES.index, default="clean")
+
+
+@dataclass(frozen=True)
+class Places:
+    """The repositories and the configuration of a run."""
+
+    config: Config
+    upstream: Repo
+    fork: Fork
+
+
+def start(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
+    """Port what is asked for. Raises SyncError, with nothing changed."""
+    landings = _landings(request, places)
+    branch = branch_name(request.name, landings, places.config)
+    if request.dry_run:
+        return _run(request, places, branch, landings, None, progress)
+    committer = places.fork.committer()
+    with places.fork.lock():
+        return _run(request, places, branch, landings, committer, progress)
+
+
+def branch_name(name: str | None, landings: Sequence[Landing], config: Config) -> str:
+    """`sync/slime-pr-1921`, of a bare commit `sync/slime-<12 hex>`, of a stack `sync/slime-NAME`."""
+    upstream = config.upstream.name
+    if name:
+        if (
+            not name.replace("-", "").replace("_", "").replace(".", "").isalnum()
+            or ".." in name
+            or name.endswith((".", ".lock"))
+        ):
+            raise SyncError("not a name for a branch", name, "use letters, digits, - and _")
+        return f"sync/{upstream}-{name}"
+    if len(landings) > 1:
+        raise SyncError("several pull requests are one stack, and a stack has a name", "--as", "add --as NAME")
+    only = landings[0]
+    return f"sync/{upstream}-pr-{only.pr}" if only.pr is not None else f"sync/{upstream}-{only.commit[:12]}"
+
+
+def _landings(request: Request, places: Places) -> list[Landing]:
+    found = [landing(places.upstream, pr) for pr in request.prs]
+    found += [bare_commit(places.upstream, rev) for rev in request.commits]
+    if not found:
+        raise SyncError("nothing to port", "vime-sync port", "name a pull request: vime-sync port 1921")
+    if len({f.commit for f in found}) < len(found):
+        raise SyncError("the same change is named twice", "vime-sync port", "name each one once")
+    return found
+
+
+def _run(
+    request: Request,
+    places: Places,
+    branch: str,
+    landings: Sequence[Landing],
+    committer: Person | None,
+    progress: Progress,
+) -> Session:
+    fork = places.fork
+    base = fork.base(request.base)
+    old = fork.may_replace(branch, base) if committer else None
+    run = Run(request, places, branch, base, committer, progress)
+    return run.go_on(base, landings, (), old)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The steps of one run over its changes, one after another."""
+
+    request: Request
+    places: Places
+    branch: str
+    base: str
+    committer: Person | None
+    progress: Progress
+
+    def go_on(self, tip: str, landings: Sequence[Landing], done: tuple[str, ...], old: str | None) -> Session:
+        """Port the landings that are left onto `tip`, then move the branch; stop at the first conflict."""
+        began, ports, fork = time.monotonic(), [], self.places.fork
+        tree: Tree = fork.repo.tree(tip)
+        for number, landing_ in enumerate(landings):
+            port = self.port(landing_, tree, tip)
+            ports.append(port)
+            edits = ledger_edits(port, tree, self.places.config)
+            if port.conflicts:
+                place = self._pause(port, edits, tip, landings[number:], done) if self.committer else None
+                return self._session(ports, None, place, began)
+            after = {**port.final, **edits}
+            if self.committer:
+                tip = self.commit_port(port, after, tip)
+            tree = Overlay(tree, after)
+            done = (*done, landing_.commit)
+        moved = self._move(tip, old)
+        return self._session(ports, self.branch if moved else None, None, began)
+
+    def port(self, landing_: Landing, tree: Tree, tip: str, job: Callable[[Job], Job] = lambda job: job) -> Port:
+        """One change onto a tree."""
+        config, fork = self.places.config, self.places.fork
+        changes = collect(self.places.upstream, landing_)
+        self.progress(f"{changes.subject}")
+        setting = Setting(
+            tree=tree,
+            config=config,
+            translator=Translator(config, seam_style(tree, config), self._cache()),
+            format=lambda path, data: format_bytes(path, data, config.formatters),
+            removed_by=cache(lambda path: fork.removed_by(path, tip)),
+            brought=frozenset(self.request.bring),
+        )
+        began = time.monotonic()
+        port = port_changes(changes, job(Job(setting, self.request.run_tests)), self.progress)
+        return replace(port, ledger=with_history(port.ledger, tree, config), seconds=time.monotonic() - began)
+
+    def _cache(self) -> Path | None:
+        return cache_dir() / "translations" if self.committer else None
+
+    def commit_port(self, port: Port, after: dict[str, Blob | None], tip: str) -> str:
+        """The two commits of a port on `tip`; the second one's id, or `tip` when the ledger stands there unchanged."""
+        repo, upstream = self.places.fork.repo, self.places.config.upstream.repo
+        assert self.committer
+        if not after:
+            return tip
+        first = commit(
+            repo,
+            write_tree(repo, tip, port.mechanical),
+            tip,
+            mechanical_message(port.changes, upstream, self.committer),
+            port.changes.author,
+        )
+        body = summary(port)
+        return commit(
+            repo,
+            write_tree(repo, tip, after),
+            first,
+            adaptation_message(port.changes, upstream, self.committer, body),
+            None,
+        )
+
+    def _pause(
+        self, port: Port, edits: dict[str, Blob | None], tip: str, left: Sequence[Landing], done: tuple[str, ...]
+    ) -> Path:
+        repo, stages = self.places.fork.repo, port.stages
+        assert self.committer
+        message = mechanical_message(port.changes, self.places.config.upstream.repo, self.committer)
+        first = commit(repo, write_tree(repo, tip, port.mechanical), tip, message, port.changes.author)
+        marked = {o.path for o in port.outcomes if o.merged and o.merged.conflicts and b"<<<<<<<" in o.merged.final}
+        state = paused.State(
+            branch=self.branch,
+            base=self.base,
+            tip=tip,
+            done=done,
+            landings=tuple((each.pr, each.commit) for each in left),
+            conflicts=tuple(sorted(stages)),
+            undecided=tuple(sorted(set(stages) - marked - set(port.workflows.stages))),
+            name=self.request.name,
+            bring=self.request.bring,
+            upstream=self.request.upstream,
+            config=str(self.request.config.resolve()) if self.request.config else None,
+        )
+        return paused.pause(self.places.fork, state, first, {**port.final, **edits}, stages)
+
+    def _move(self, tip: str, old: str | None) -> bool:
+        if self.committer is None or tip == self.base or tip == old:
+            return False
+        self.places.fork.move(self.branch, tip, old)
+        return True
+
+    def _session(self, ports: Sequence[Port], branch: str | None, place: Path | None, began: float) -> Session:
+        paths = tuple(ledger_path(p.ledger, self.places.config) for p in ports)
+        return Session(tuple(ports), paths, branch, place, time.monotonic() - began)
+
+
+def resume(state: paused.State, request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
+    """Go on with a port whose conflicts a person resolved. Raises SyncError while one is left."""
+    fork, committer = places.fork, places.fork.committer()
+    with fork.lock():
+        old = fork.may_replace(state.branch, state.base)
+        resolutions = paused.resolved(fork, state)
+        request = replace(request, name=state.name, bring=state.bring)
+        run = Run(request, places, state.branch, state.base, committer, progress)
+        first, *left = (Landing(pr, commit_) for pr, commit_ in state.landings)
+        tree: Tree = fork.repo.tree(state.tip)
+        who = f"{committer.name} <{committer.email}>"
+        port = run.port(first, tree, state.tip, lambda job: replace(job, resolutions=resolutions, decided_by=who))
+        after = {**port.final, **ledger_edits(port, tree, places.config)}
+        tip = run.commit_port(port, after, state.tip)
+        session = run.go_on(tip, left, (*state.done, first.commit), old)
+        if session.worktree is None:
+            paused.discard(fork, state.branch)
+        ledgers = (ledger_path(port.ledger, places.config), *session.ledgers)
+        return replace(session, ports=(port, *session.ports), ledgers=ledgers)
+
+
+def ledgers_of(session: Session) -> tuple[Ledger, ...]:
+    return tuple(p.ledger for p in session.ports)

@@ -1,0 +1,41 @@
+"""What the commands print: for people on a terminal, plain in a pipe, one JSON object for machines."""
+
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from sync_tools.errors import SyncError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Control characters of content must not reach a terminal: they could move the cursor or retitle the window.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str) -> str:
+    """Text that may be printed: control and direction characters made visible."""
+    return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """A rich console that honours NO_COLOR and is plain where nobody watches."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 120
+    return Console(stderr=stderr, highlight=False, soft_wrap=not stream.isatty(), width=width)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """The one object of `--json`; nothing else goes to standard output."""
+    sys.stdout.write(json.dumps({"schema": 1, **value}, ensure_ascii=True, default=str) + "\n")
+
+
+def print_error(error: SyncError, as_json: bool) -> None:
+    if as_json:
+        print_json({"error": {"what": error.what, "where": error.where, "fix": error.fix}})
+    place = f" ({clean(error.where)})" if error.where else ""
+    sys.stderr.write(f"sync: {clean(error.what)}{place}\n      {clean(error.fix)}\n")

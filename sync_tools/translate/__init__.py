@@ -1,0 +1,73 @@
+"""Translation of upstream's files into the fork's names and engine: a pure function of text, path and rules."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+from sync_tools.config import Config
+from sync_tools.translate import rules
+from sync_tools.translate.cache import Cache
+from sync_tools.translate.engine import Settings, translate_bytes
+from sync_tools.translate.kinds import profile
+from sync_tools.translate.names import naming
+from sync_tools.translate.paths import downstream_path
+from sync_tools.translate.pool import translate_many
+from sync_tools.translate.result import Translation
+
+
+@dataclass(frozen=True)
+class Translator:
+    """Translates the files of one upstream for one fork.
+
+    `style` is the seam's (`module`, `vendor` or `inline`). For every path and bytes: the same in gives the same out, a
+    translated file comes back unchanged (under the old path and the new one), and so does one that holds nothing to
+    translate. `cache` names a folder that several processes may share.
+    """
+
+    config: Config = field(default_factory=Config)
+    style: str = "module"
+    cache: Path | None = None
+
+    def file(self, path: str, data: bytes) -> Translation:
+        """The translation of the file that stands at upstream's `path`."""
+        where = profile(path, engine=self.settings.naming.engine)
+        if self._store is None:
+            return translate_bytes(data, where, self.settings)
+        key = self._store.key(where, data)
+        found = self._store.get(key)
+        if found is None:
+            found = translate_bytes(data, where, self.settings)
+            self._store.put(key, found)
+        return found
+
+    def path(self, path: str) -> str:
+        """Where upstream's `path` lives in the fork."""
+        return downstream_path(self.config, path)
+
+    def files(self, items: Iterable[tuple[str, bytes]], workers: int = 2) -> Mapping[str, Translation]:
+        """The translations of many files, by path; over `workers` processes where there is enough to do."""
+        return translate_many(self.file, list(items), workers)
+
+    @cached_property
+    def _store(self) -> Cache | None:
+        return Cache(self.cache, self.digest) if self.cache else None
+
+    @cached_property
+    def settings(self) -> Settings:
+        return Settings(naming(self.config), self.style, self.config.seam.module, self.config.size_limit)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the rules, of what matters of the configuration, and of the code: what a cached translation depends on."""
+        found = hashlib.sha256(repr((self.style, self.config.model_dump(include=DEPENDS))).encode())
+        for name in rules.table_names():
+            found.update(rules.source_of(name))
+        for source in sorted(Path(str(resources.files(__name__))).rglob("*.py")):
+            found.update(source.read_bytes())
+        return found.hexdigest()
+
+
+DEPENDS = {"upstream", "engine", "names", "repositories", "seam", "size_limit"}

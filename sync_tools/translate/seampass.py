@@ -1,0 +1,54 @@
+"""The seam pass of Python, where it is installed: requests, answers and streams, on upstream's names."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from sync_tools.translate.lines import LineMap
+from sync_tools.translate.result import Application, Site
+
+
+class PythonTranslation(Protocol):
+    source: str
+    applications: tuple[Application, ...]
+    unresolved: tuple[Site, ...]
+
+
+def seam_pass() -> tuple[Callable[[str], bool], Callable[..., PythonTranslation]] | None:
+    """`needs` and `translate_module`, or None while there is no seam pass."""
+    try:
+        from sync_tools.translate.python import needs, translate_module
+    except ImportError:
+        return None
+    return needs, translate_module
+
+
+def translate_seam(
+    source: str, style: str, seam_module: str
+) -> tuple[str, tuple[Application, ...], tuple[Site, ...]] | None:
+    """The source after the seam pass; None where it has nothing to do. A source that does not parse is reported as a site."""
+    passes = seam_pass()
+    if passes is None or not passes[0](source):
+        return None
+    done = passes[1](source, style=style, seam_module=seam_module)
+    return done.source, tuple(done.applications), tuple(done.unresolved)
+
+
+def mapped(
+    before: str, after: str, applications: tuple[Application, ...], sites: tuple[Site, ...]
+) -> tuple[tuple[Application, ...], tuple[Site, ...]]:
+    """What a later pass reported on `after`, in the lines of `before`."""
+    if before == after:
+        return applications, sites
+    lines = LineMap.between(before, after)
+    return tuple(map(lines.application, applications)), tuple(map(lines.site, sites))
+
+
+def shifted(
+    lines: int, columns: int, applications: tuple[Application, ...], sites: tuple[Site, ...]
+) -> tuple[tuple[Application, ...], tuple[Site, ...]]:
+    """What was reported on a piece, in the lines and columns of the text that holds it."""
+    return (
+        tuple(replace(a, line=a.line + lines, column=a.column + columns) for a in applications),
+        tuple(replace(s, line=s.line + lines, column=s.column + columns, end_line=s.end_line + lines) for s in sites),
+    )

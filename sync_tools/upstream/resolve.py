@@ -1,0 +1,75 @@
+"""From a pull request's number, or a revision, to the commit that landed it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sync_tools.errors import SyncError
+from sync_tools.gitio import Repo
+
+NUMBER = re.compile(r"\(#(\d+)\)\s*$")
+
+
+@dataclass(frozen=True)
+class Landing:
+    """The commit of a pull request, and earlier commits that carry the same number."""
+
+    pr: int | None
+    commit: str
+    others: tuple[str, ...] = ()
+
+
+def number_of(subject: str) -> int | None:
+    """The pull request of a commit: the last `(#N)`, at the end of its subject."""
+    found = NUMBER.search(subject)
+    return int(found[1]) if found else None
+
+
+MAIN = (
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+)
+
+
+def tips(repo: Repo) -> Iterator[str]:
+    """Revisions that may be upstream's main line, the likeliest first. In a clone that somebody works in, HEAD counts
+    only where no branch has the name of a main line."""
+    names = ("HEAD", *MAIN) if repo.work_tree is None else MAIN
+    found = list(dict.fromkeys(filter(None, map(repo.commit_of, names))))
+    yield from found or filter(None, [repo.commit_of("HEAD")])
+
+
+def main_line(repo: Repo) -> str:
+    """Upstream's newest commit. Raises SyncError in an empty repository."""
+    for tip in tips(repo):
+        return tip
+    raise SyncError("upstream has no commits", str(repo.git_dir), "fetch it again")
+
+
+def first_parents(repo: Repo, tip: str, since: str | None = None) -> list[tuple[str, str]]:
+    """(commit, subject) of the first-parent history of `tip`, newest first."""
+    span = f"{since}..{tip}" if since else tip
+    out = repo.run("log", "--first-parent", "-z", "--format=%H %s", span).decode("utf-8", "replace")
+    return [(r[:40], r[41:]) for r in out.split("\0") if r]
+
+
+def landing(repo: Repo, pr: int) -> Landing:
+    """The newest commit with that number. Raises SyncError when the main line has none."""
+    for tip in tips(repo):
+        found = [commit for commit, subject in first_parents(repo, tip) if number_of(subject) == pr]
+        if found:
+            return Landing(pr, found[0], tuple(found[1:]))
+    shallow = (repo.git_dir / "shallow").exists()
+    fix = "deepen the clone: git fetch --unshallow" if shallow else "check the number, or fetch upstream again"
+    raise SyncError(f"no commit on upstream's main line carries (#{pr})", str(repo.git_dir), fix)
+
+
+def bare_commit(repo: Repo, rev: str) -> Landing:
+    """A commit named by revision. Its pull request is not asked for: the port is one of a bare commit."""
+    commit = repo.commit_of(rev)
+    if commit is None:
+        raise SyncError("no such commit in upstream", rev, "name a commit of upstream, or fetch upstream again")
+    return Landing(None, commit)

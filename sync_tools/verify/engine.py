@@ -1,0 +1,51 @@
+"""The facts about both engines that the checks need, read from `tables/vllm.toml`."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True)
+class Engine:
+    """`old_*` map SGLang's spelling to vLLM's, or to nothing where there is no counterpart."""
+
+    request_fields: frozenset[str]
+    sampling_fields: frozenset[str]
+    old_request: Mapping[str, str]
+    old_sampling: Mapping[str, str]
+    token_routes: frozenset[str]
+    old_routes: Mapping[str, str]
+    absent_modules: tuple[str, ...]
+    kept_modules: tuple[str, ...]
+    flags: frozenset[str]
+    old_flags: Mapping[str, str]
+    protected: re.Pattern[str]
+    attribution: re.Pattern[str]
+
+
+@cache
+def load() -> Engine:
+    raw = tomllib.loads(files("sync_tools.verify").joinpath("tables", "vllm.toml").read_text("utf-8"))
+    request, flags, residue = raw["request"], raw["flags"], raw["residue"]
+    return Engine(
+        request_fields=frozenset(request["fields"]),
+        sampling_fields=frozenset(request["sampling"]),
+        old_request=request["old"],
+        old_sampling=raw["sampling"]["old"],
+        token_routes=frozenset(raw["routes"]["token_routes"]),
+        old_routes=raw["routes"]["old"],
+        absent_modules=tuple(raw["imports"]["absent"]),
+        kept_modules=tuple(raw["imports"]["kept"]),
+        flags=frozenset(flags["engine"]) | frozenset(flags["serve"]) | frozenset(flags["owned"]),
+        old_flags=flags["old"],
+        protected=re.compile("|".join(f"(?:{_scoped(p)})" for p in residue["protected"])),
+        attribution=re.compile(residue["attribution"]),
+    )
+
+
+def _scoped(pattern: str) -> str:
+    """A pattern whose leading `(?i)` holds for itself alone, so that it can stand in an alternation."""
+    return f"(?i:{pattern[4:]})" if pattern.startswith("(?i)") else pattern

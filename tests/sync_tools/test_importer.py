@@ -1,0 +1,151 @@
+"""A whole tree of upstream's becomes a repository: names, modes, links, bytes, policies, the seam, and what is refused."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sync_tools.config import Config
+from sync_tools.errors import SyncError
+from sync_tools.gitio import Repo
+from sync_tools.importer import import_tree
+
+IDENTITY = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))
+}
+INLINE = Config.model_validate({"seam": {"style": "inline"}})
+
+
+@pytest.fixture(autouse=True)
+def identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key, value in IDENTITY.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+
+
+def git(where: Path, *args: str, data: bytes | None = None) -> bytes:
+    return subprocess.run(["git", "-C", str(where), *args], input=data, capture_output=True, check=True).stdout
+
+
+def upstream(tmp_path: Path, files: dict[str, tuple[int, bytes]]) -> Repo:
+    """A repository with one commit of these files, written without a work tree (so that any path can be in it)."""
+    place = tmp_path / "upstream.git"
+    git(tmp_path, "init", "--quiet", "--bare", str(place))
+    stream = b"commit refs/heads/main\ncommitter Ada <a@example.org> 1700000000 +0000\ndata 5\nfirst\n"
+    for path, (mode, data) in files.items():
+        quoted = '"' + path.replace('"', '\\"') + '"'
+        stream += f"M {mode:o} inline {quoted}\ndata {len(data)}\n".encode() + data + b"\n"
+    git(place, "fast-import", "--quiet", data=stream)
+    return Repo.open(place)
+
+
+FILES = {
+    "slime/__init__.py": (0o100644, b""),
+    "slime/rollout/sglang_rollout.py": (0o100644, b"import slime\r\n"),
+    "run.sh": (0o100755, b"A=(\n  --sglang-enable-metrics\n)\n"),
+    "img.png": (0o100644, b"\x89PNG\0slime"),
+    "link.py": (0o120000, b"slime/rollout/sglang_rollout.py"),
+    "odd name 'é'.txt": (0o100644, b"plain"),
+    "docker/patch/sglang.patch": (0o100644, b"sglang"),
+    "bad.py": (0o100644, b"from sglang.srt.x import y\n"),
+}
+
+
+def test_a_tree_becomes_a_repository_with_one_commit(tmp_path: Path) -> None:
+    repo, to = upstream(tmp_path, FILES), tmp_path / "out"
+    done = import_tree(repo, "main", to, INLINE)
+    assert (done.files, done.dropped, done.failed) == (7, 1, 0)
+    assert done.translated + done.identical == done.files
+    assert [(u.path, u.line) for u in done.unresolved] == [("bad.py", 1)]
+    assert (to / "vime/rollout/vllm_rollout.py").read_bytes() == b"import vime\r\n"
+    assert (to / "run.sh").read_bytes() == b"A=(\n)\n"
+    assert os.access(to / "run.sh", os.X_OK)
+    assert (to / "img.png").read_bytes() == FILES["img.png"][1]
+    assert (to / "link.py").readlink() == Path("vime/rollout/vllm_rollout.py")
+    assert (to / "odd name 'é'.txt").exists()
+    assert not (to / "docker").exists()
+    assert git(to, "rev-list", "--count", "HEAD").strip() == b"1"
+    assert f"Upstream-Commit: {done.upstream_commit}".encode() in git(to, "log", "-1", "--format=%B")
+    assert git(to, "status", "--porcelain") == b""
+
+
+def test_the_rules_that_applied_nowhere_are_named(tmp_path: Path) -> None:
+    done = import_tree(upstream(tmp_path, FILES), "main", tmp_path / "out", INLINE)
+    assert "SY306" not in done.unused_rules
+    assert {"SY208", "SY307", "SY501"} <= set(done.unused_rules)
+
+
+def test_the_seam_comes_with_it_unless_the_style_is_inline(tmp_path: Path) -> None:
+    pytest.importorskip("vime.backends.vllm_utils.seam")
+    import_tree(upstream(tmp_path, FILES), "main", tmp_path / "out", Config())
+    assert (tmp_path / "out/vime/backends/vllm_utils/seam/__init__.py").is_file()
+
+
+def test_inside_a_repository_files_are_written_and_nothing_is_committed(tmp_path: Path) -> None:
+    repo = upstream(tmp_path, FILES)
+    git(tmp_path, "init", "--quiet", str(tmp_path / "mine"))
+    done = import_tree(repo, "main", tmp_path / "mine" / "sub", INLINE)
+    assert done.commit is None
+    assert (tmp_path / "mine/sub/vime/rollout/vllm_rollout.py").is_file()
+    assert (tmp_path / "mine/sub/link.py").is_symlink()
+
+
+def test_a_link_in_the_way_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    repo, mine = upstream(tmp_path, FILES), tmp_path / "mine"
+    git(tmp_path, "init", "--quiet", str(mine))
+    (mine / "vime").symlink_to(tmp_path)
+    with pytest.raises(SyncError):
+        import_tree(repo, "main", mine, INLINE)
+    assert not (tmp_path / "rollout").exists()
+    assert not (mine / "run.sh").exists()
+
+
+@pytest.mark.parametrize("style", [Config(), INLINE])
+def test_an_unknown_revision_is_refused(tmp_path: Path, style: Config) -> None:
+    with pytest.raises(SyncError):
+        import_tree(upstream(tmp_path, FILES), "nowhere", tmp_path / "out", style)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
+    repo = upstream(tmp_path, FILES)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("mine")
+    with pytest.raises(SyncError):
+        import_tree(repo, "main", tmp_path / "out", INLINE)
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["mine"]
+
+
+def test_a_path_that_leaves_the_tree_is_refused(tmp_path: Path) -> None:
+    repo = upstream(tmp_path, {"a.py": (0o100644, b"x")})
+    config = Config.model_validate({"seam": {"style": "inline"}, "paths": ({"old": "a.py", "new": "b/.git/hooks/x"},)})
+    with pytest.raises(SyncError):
+        import_tree(repo, "main", tmp_path / "out", config)
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_files_that_come_to_one_path_are_reported(tmp_path: Path) -> None:
+    repo = upstream(tmp_path, {"slime/a.py": (0o100644, b"1"), "vime/a.py": (0o100644, b"2")})
+    done = import_tree(repo, "main", tmp_path / "out", INLINE)
+    assert done.failed == 1
+    assert [u.path for u in done.unresolved] == ["vime/a.py"]
+
+
+def test_no_identity_is_an_error_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = upstream(tmp_path, FILES)
+    for key in IDENTITY:
+        monkeypatch.delenv(key)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    with pytest.raises(SyncError):
+        import_tree(repo, "main", tmp_path / "out", INLINE)
+    assert {p.name for p in tmp_path.iterdir()} == {"upstream.git"}
+
+
+def test_importing_twice_gives_the_same_tree(tmp_path: Path) -> None:
+    repo = upstream(tmp_path, FILES)
+    import_tree(repo, "main", tmp_path / "a", INLINE, cache=tmp_path / "cache")
+    import_tree(repo, "main", tmp_path / "b", INLINE, cache=tmp_path / "cache")
+    assert git(tmp_path / "a", "rev-parse", "HEAD^{tree}") == git(tmp_path / "b", "rev-parse", "HEAD^{tree}")

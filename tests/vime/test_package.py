@@ -1,0 +1,48 @@
+"""What the package is from outside: light to import, and a command that says what it can do."""
+
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import vime
+from vime.cli import main
+
+HEAVY = ("torch", "vllm", "transformers", "numpy", "PIL", "ray")
+MODULES = sorted(module.name for module in pkgutil.walk_packages(vime.__path__, "vime."))
+
+
+def test_every_module_imports_without_the_heavy_libraries():
+    code = (
+        "import sys, importlib\n"
+        f"for name in {HEAVY!r}: sys.modules[name] = None\n"
+        f"for name in {MODULES!r}: importlib.import_module(name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_types_and_tracing_need_no_http_client():
+    code = (
+        "import sys, vime.utils.types, vime.utils.misc, vime.observability.trace_utils; print('aiohttp' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"]])
+def test_help_says_what_is_not_there(argv, capsys):
+    try:
+        assert main(argv) == 0
+    except SystemExit as stop:
+        assert stop.code == 0
+    shown = capsys.readouterr().out
+    assert "no command that trains" in shown and "sync" in shown
+
+
+def test_version_and_wrong_arguments(capsys):
+    for argv, status in ((["--version"], 0), (["train"], 2)):
+        with pytest.raises(SystemExit) as stop:
+            main(argv)
+        assert stop.value.code == status
+    assert capsys.readouterr().out.startswith("vime ")

@@ -1,0 +1,55 @@
+"""One event loop in the background, for callers that are not asynchronous themselves."""
+
+import asyncio
+import atexit
+import threading
+from collections.abc import Coroutine
+from functools import cache
+from typing import Any, TypeVar
+
+__all__ = ["AsyncLoopThread", "get_async_loop", "run"]
+
+T = TypeVar("T")
+
+
+class AsyncLoopThread:
+    """An event loop that runs in a daemon thread until `close`."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="vime-async", daemon=True)
+        self._thread.start()
+
+    def run(self, coro: Coroutine[Any, Any, T]) -> T:
+        """Run `coro` there and wait for it; what it raises is raised here, and an interrupt here cancels it there."""
+        if threading.current_thread() is self._thread:
+            coro.close()
+            raise RuntimeError("run() was called on its own event loop, which it would block: use await")
+        future = asyncio.run_coroutine_threadsafe(coro, self.loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """Stop the loop, after what it holds open (connection pools) is closed."""
+        if self.loop.is_closed():
+            return
+        asyncio.run_coroutine_threadsafe(self.loop.shutdown_asyncgens(), self.loop).result(timeout=5)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout=5)
+        self.loop.close()
+
+
+@cache
+def get_async_loop() -> AsyncLoopThread:
+    """The process's background loop, started by the first call."""
+    thread = AsyncLoopThread()
+    atexit.register(thread.close)
+    return thread
+
+
+def run(coro: Coroutine[Any, Any, T]) -> T:
+    """Run `coro` on the background loop and wait for its result."""
+    return get_async_loop().run(coro)

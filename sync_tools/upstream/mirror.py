@@ -8,8 +8,9 @@ from pathlib import Path
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
+from sync_tools.terminal import without_secrets
 
-URL = re.compile(r"^(https?://|ssh://|git://|file://|[\w.-]+@[\w.-]+:)")
+URL = re.compile(r"^([A-Za-z][\w+.-]*://|[\w.-]+@[\w.-]+:)")
 
 
 def is_url(location: str) -> bool:
@@ -23,7 +24,7 @@ def cache_dir() -> Path:
 
 def mirror_path(url: str) -> Path:
     """Where the mirror of a URL lives; the digest keeps two URLs of one name apart."""
-    name = re.sub(r"[^\w.-]+", "-", url.rstrip("/").removesuffix(".git").rsplit("/", 1)[-1]) or "upstream"
+    name = re.sub(r"[^\w.-]+", "-", url.split("?")[0].rstrip("/").removesuffix(".git").rsplit("/", 1)[-1].rsplit("@")[-1]) or "upstream"
     return cache_dir() / "mirrors" / f"{name}-{hashlib.sha256(url.encode()).hexdigest()[:12]}.git"
 
 
@@ -67,11 +68,6 @@ def fetch(location: str, *, into: Path | None = None) -> Path:
         raise SyncError(
             f"cannot fetch upstream: {said}", without_secrets(location), "check the address and your access"
         ) from e
-
-
-def without_secrets(text: str) -> str:
-    """Text with the user part of URLs blanked: it may hold a token."""
-    return re.sub(r"(\w+://)[^/@\s]+@", r"\1***@", text)
 
 
 def _remove(path: Path) -> None:

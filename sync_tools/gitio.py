@@ -77,7 +77,6 @@ def forget_surroundings() -> None:
         os.environ.pop(name, None)
 
 
-
 class GitFailed(Exception):
     """A git command that did not succeed; carries its arguments and the last line of what it said."""
 
@@ -142,6 +141,13 @@ class Repo:
     def line(self, *args: str, env: Mapping[str, str] | None = None) -> str:
         """Standard output as text without the final newline."""
         return os.fsdecode(self.run(*args, env=env)).rstrip("\n")
+
+    def head(self) -> str:
+        """The commit that HEAD names. Raises SyncError where there is none yet."""
+        commit = self.commit_of("HEAD")
+        if commit is None:
+            raise SyncError("the repository has no commit yet", str(self.git_dir), "commit something first")
+        return commit
 
     def commit_of(self, rev: str) -> str | None:
         """The commit that `rev` names, as 40 hex digits, or None."""

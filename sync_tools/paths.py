@@ -39,4 +39,6 @@ def refuse_collisions(edits: Mapping[str, Blob | None], tree: Tree, where: str) 
     folders = {str(parent) for path in after.paths() for parent in PurePosixPath(path).parents}
     for path in written:
         if path in folders:
-            raise SyncError(f"a file in the place of a folder: {path!r}", where, f"{path} is a folder in the fork; {FIX}")
+            raise SyncError(
+                f"a file in the place of a folder: {path!r}", where, f"{path} is a folder in the fork; {FIX}"
+            )

@@ -15,7 +15,6 @@ LAST_DATE = 4_102_444_799  # the end of 2099: beyond, tools disagree
 LONGEST_SUBJECT = 300
 
 
-
 def write_tree(repo: Repo, base: str, edits: Mapping[str, Blob | None]) -> str:
     """The id of the tree of commit `base` with `edits` on top."""
     if not edits:

@@ -118,7 +118,9 @@ class Fork:
         commit = self.repo.line("log", "-1", "--format=%H", "--diff-filter=D", "--no-renames", base, "--", path)
         if not commit:
             return None
-        fields = self.repo.line("show", "--format=", "--name-status", "-z", "-M50%", "--diff-filter=R", commit).split("\0")
+        fields = self.repo.line("show", "--format=", "--name-status", "-z", "-M50%", "--diff-filter=R", commit).split(
+            "\0"
+        )
         moves = {fields[i + 1]: fields[i + 2] for i in range(0, len(fields) - 2, 3)}
         return commit, moves.get(path)
 

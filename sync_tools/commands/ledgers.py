@@ -183,7 +183,7 @@ def proving(settings: Settings, number: str, level: str, log: Path, command: str
 
 
 def _code(settings: Settings) -> str:
-    tree = settings.repo.tree("HEAD")
+    tree = settings.repo.tree(settings.repo.head())
     return code_tree([(path, oid) for path, (_, oid) in tree.entries.items()], settings.config.ledgers)
 
 

@@ -58,11 +58,11 @@ class Translated:
     @cached_property
     def uses(self) -> dict[int, tuple[Application, ...]]:
         """The rule applications on each upstream line."""
-        found: dict[int, tuple[Application, ...]] = {}
+        found: dict[int, list[Application]] = {}
         for use in self.translation.applications if self.translation else ():
             for at in range(use.line - 1, use.line + use.before.rstrip("\n").count("\n")):
-                found[at] = (*found.get(at, ()), use)
-        return found
+                found.setdefault(at, []).append(use)
+        return {at: tuple(each) for at, each in found.items()}
 
     @cached_property
     def imports(self) -> Imports:

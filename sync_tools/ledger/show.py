@@ -80,11 +80,13 @@ def _checks(checks: Sequence[CheckRun]) -> Iterator[Text]:
     for check in checks:
         if check.result != "passed":
             word, style = ("failed", "bold red") if check.result == "failed" else ("pending", "yellow")
-            why = f": {plain(check.waits_for)}" if check.waits_for else ""
+            waits = ", waits for" if check.waits_for.startswith("-") else ":"
+            why = f"{waits} {plain(check.waits_for)}" if check.waits_for else ""
             yield Text(f"{word} {plain(check.name)}{why}", style=style)
         for f in check.findings:
             if f.standing == "introduced":
-                yield Text(f"  {plain(f.path)}:{f.line}  {plain(f.what)}")
+                place = "" if check.result == "not run" else f"{plain(f.path)}:{f.line}  "
+                yield Text(f"  {place}{plain(f.what)}")
     passed = sum(check.result == "passed" for check in checks)
     if passed:
         yield Text(f"{counted(passed, 'check')} passed", style="dim")
@@ -123,7 +125,7 @@ def _entry(out: Console, e: Entry, ledger: Ledger, sides: _Sides) -> None:
     upstream, fork = sides.upstream(e), sides.fork(e)
     if not upstream and not fork:
         return
-    if out.is_terminal:
+    if out.is_terminal and upstream and fork:
         out.print(_beside(upstream, fork))
     else:
         for line in [*upstream, *([Text(f"      in {plain(e.downstream.path)}")] if fork else []), *fork]:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,7 +38,7 @@ def desk(upstream: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sim
 
 
 def test_the_commands_of_the_readme_do_what_it_says(
-    desk: SimpleNamespace, upstream: Path, sync: Callable[..., object], git: Callable[..., str]
+    desk: SimpleNamespace, upstream: Path, sync: Callable[..., object]
 ) -> None:
     codes = {}
     for line in commands("README.md"):
@@ -76,6 +77,10 @@ def test_the_guide_to_ledgers_has_no_command_that_is_not_one(sync: Callable[...,
     for line in commands("docs/reviewing-a-ledger.md"):
         words = shlex.split(line)[1:]
         assert sync(*words[:2], "--help").code == 0, line
+
+
+def git(place: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=place, check=True, capture_output=True, text=True).stdout
 
 
 def _prepare(line: str, place: Path) -> None:

@@ -14,14 +14,25 @@ from sync_tools.upstream.mirror import open_upstream
 
 UpstreamPlace = Annotated[
     str | None,
-    typer.Option("--upstream", help="Upstream: a clone's path, or a URL that was fetched.", show_default=False),
+    typer.Option(
+        "--upstream", metavar="PLACE", help="Upstream: a clone's path, or a URL that was fetched.", show_default=False
+    ),
 ]
-RepoPath = Annotated[Path, typer.Option("--repo", help="The fork's repository.", show_default="this folder")]
+RepoPath = Annotated[
+    Path, typer.Option("--repo", metavar="DIR", help="The fork's repository.", show_default="this folder")
+]
 ConfigPath = Annotated[
     Path | None,
-    typer.Option("--config", help="The configuration.", show_default="sync.toml of the fork, if there is one"),
+    typer.Option("--config", metavar="FILE", help="The configuration.", show_default="the fork's sync.toml"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, for programs.")]
+
+
+def help_alone(ctx: typer.Context) -> None:
+    """What a group of commands does when none of them is named: its help, and the exit code of wrong usage."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit(2)
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,13 @@ def settings(upstream: str | None, repo: Path, config: Path | None, json: bool, 
     """Raises SyncError for a configuration that is named and cannot be read, or is not valid."""
     if not repo.is_dir():
         raise SyncError("no such folder", str(repo), "name the fork's repository with --repo")
-    path = config or next((p for p in (repo / "sync.toml",) if p.is_file()), None)
+    path = config or next((p for p in (top_of(repo) / "sync.toml",) if p.is_file()), None)
     if path is None or (not must_exist and not path.exists()):
         return Settings(Config(), None, upstream, repo, json)
     return Settings(load(path), path, upstream, repo, json)
+
+
+def top_of(folder: Path) -> Path:
+    """The work tree that a folder is in, where sync.toml stands; the folder itself where it is in none."""
+    here = folder.resolve()
+    return next((place for place in (here, *here.parents) if (place / ".git").exists()), folder)

@@ -2,12 +2,16 @@
 
 import ast
 
-from sync_tools.translate.python import calls, expressions, models, statements
+from sync_tools.translate.python import arrivals, calls, expressions, methods, models, statements
+from sync_tools.translate.python.call import Call
+from sync_tools.translate.python.classes import Classes
+from sync_tools.translate.python.exchange import Exchanges
 from sync_tools.translate.python.heap import Heap
 from sync_tools.translate.python.lattice import (
     NOTHING,
     UNKNOWN,
     Dict,
+    Dumped,
     Named,
     Opaque,
     Thing,
@@ -17,10 +21,8 @@ from sync_tools.translate.python.lattice import (
     join,
     value,
 )
-from sync_tools.translate.python.reads import Reads
 from sync_tools.translate.python.rules import Rules
 from sync_tools.translate.python.scope import Frame, Scope
-from sync_tools.translate.python.sinks import Sinks
 from sync_tools.translate.python.source import Source
 from sync_tools.translate.python.tokenizers import tokenizer_in_reach
 
@@ -28,12 +30,11 @@ _MOST_ROUNDS = 6
 
 
 class Analysis:
-    """What is known of a module. After `run`, `sinks` holds the exchanges with the engine and `heap` the dicts."""
+    """What is known of a module. After `run`, `exchanges` holds the exchanges with the engine and `heap` the dicts."""
 
     def __init__(self, source: Source, rules: Rules, seam_module: str) -> None:
         self.source, self.rules, self.seam_module = source, rules, seam_module
-        self.heap, self.calls, self.sinks, self.reads = Heap(), calls.Calls(), Sinks(), Reads()
-        self.models = models
+        self.heap, self.calls, self.classes, self.exchanges = Heap(), calls.Calls(), Classes(), Exchanges()
         self._scopes: dict[int, Scope] = {}
         self.module_scope = self.scope(source.tree, None)
         self._values: dict[int, Value] = {}
@@ -48,7 +49,7 @@ class Analysis:
 
     def _round(self) -> None:
         self.calls.new_round()
-        self.sinks, self.reads = Sinks(), Reads()
+        self.exchanges = Exchanges()
         self.heap.uses.clear()
         for site in self.heap.sites.values():
             site.roles.clear()
@@ -74,6 +75,15 @@ class Analysis:
 
     def block(self, body: list[ast.stmt], frame: Frame) -> None:
         statements.block(self, body, frame)
+
+    def method(self, receiver: Value, name: str, call: Call, frame: Frame) -> Value:
+        return methods.method(self, receiver, name, call, frame)
+
+    def library(self, dotted: str, call: Call, frame: Frame) -> Value:
+        return models.function(self, dotted, call, frame)
+
+    def unknown(self, call: Call, frame: Frame) -> Value:
+        return models.unknown(self, call, frame)
 
     def assign(self, target: ast.expr, held: Value, frame: Frame) -> None:
         statements.assign(self, target, held, frame)
@@ -110,7 +120,7 @@ class Analysis:
         """A frame in which the targets of a comprehension are bound."""
         inner = Frame(frame.scope, dict(frame.env or {}), depth=frame.depth)
         for part in parts:
-            iterated = self.sinks.iterated(self, part, self.evaluate(part.iter, inner), inner)
+            iterated = arrivals.iterated(self, part, self.evaluate(part.iter, inner), inner)
             for name, held in self._targets(part.target, elements(iterated), inner):
                 inner.env[name] = held
             for test in part.ifs:
@@ -123,6 +133,14 @@ class Analysis:
         statements.assign(self, target, held, probe)
         assert probe.env is not None
         return [(name, v) for name, v in probe.env.items() if name not in before or v != (frame.env or {}).get(name)]
+
+    def let_go(self, held: Value) -> None:
+        """The value goes where we do not see it: what reads it there reads it as it is written."""
+        self.heap.let_go(held)
+        arrivals.let_go(self, held)
+        for atom in held:
+            if isinstance(atom, Dumped):
+                self.heap.let_go(self.value_of(self.source.nodes[atom.node]))
 
     def note_prompt(self, key: str | None, key_node: ast.expr, held: ast.expr | None, frame: Frame) -> None:
         """A text prompt is written: with what it could be encoded there."""
@@ -161,9 +179,10 @@ class Analysis:
         return self.evaluate(items.func.value, frame)
 
     def spread(self, held: Value) -> dict[str, Value]:
-        """What `**held` passes by name."""
+        """What `**held` passes by name; the names are parameters of what is called."""
         found: dict[str, Value] = {}
         for site in dicts(held):
+            self.heap.mark(site, dynamic=True)
             for key, item in self.heap.sites[site].fields.items():
                 found[key] = join(found.get(key, NOTHING), item)
         return found

@@ -24,9 +24,11 @@ from sync_tools.ledger.show import Reader, console, show
 from sync_tools.plural import counted
 from sync_tools.port.ci import is_generated
 from sync_tools.port.fork import Fork
+from sync_tools.port.images import translation
 from sync_tools.port.style import seam_style
 from sync_tools.terminal import clean, print_json
 from sync_tools.translate import Translator
+from sync_tools.translate.result import Translation
 from sync_tools.tree import MemoryTree, Tree
 from sync_tools.upstream import forge
 from sync_tools.upstream.collect import collect
@@ -136,11 +138,11 @@ def rules_of(settings: Settings, landing: Landing) -> Rules:
     config, before = settings.config, landing.before or landing.written
     translator = Translator(config, seam_style(before, config), cache_dir() / "translations")
 
-    def translate(path: str, data: bytes) -> Any:
-        from dataclasses import replace
+    def formatted(path: str, data: bytes) -> bytes:
+        return format_bytes(path, data, config.formatters)
 
-        result = translator.file(path, data)
-        return replace(result, data=format_bytes(translator.path(path), result.data, config.formatters))
+    def translate(path: str, data: bytes) -> Translation:
+        return translation(path, data, config, translator, formatted)
 
     return Rules(config, translate, translator.path, lambda path: is_generated(path, before, config))
 
@@ -179,7 +181,7 @@ def proving(settings: Settings, number: str, level: str, log: Path, command: str
 
 
 def _code(settings: Settings) -> str:
-    tree = settings.repo.tree("HEAD")
+    tree = settings.repo.tree(settings.repo.head())
     return code_tree([(path, oid) for path, (_, oid) in tree.entries.items()], settings.config.ledgers)
 
 

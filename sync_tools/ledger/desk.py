@@ -27,7 +27,7 @@ class Desk:
 
     def here(self) -> Tree:
         """The checkout, or HEAD of a bare repository."""
-        return WorkTree(self.repo) if self.repo.work_tree else self.repo.tree("HEAD")
+        return WorkTree(self.repo) if self.repo.work_tree else self.repo.tree(self.repo.head())
 
     def find(self, number: str) -> tuple[Ledger, Tree]:
         """A ledger and the tree that it stands in: the checkout, else the branch of its port. Raises SyncError."""
@@ -91,7 +91,7 @@ class Desk:
     def _tip(self, number: str | None) -> str:
         stem = store.stem_of(self.config, number) if number else None
         if stem is None or self.here().blob(store.json_path(self.config, stem)):
-            return self.repo.line("rev-parse", "HEAD")
+            return self.repo.head()
         return self.repo.line("rev-parse", self._holder(stem, number or ""))
 
     def _holder(self, stem: str, number: str) -> str:

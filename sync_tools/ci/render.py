@@ -12,7 +12,7 @@ from sync_tools.errors import SyncError
 RULE = "#" * 80
 BANNER = f"{RULE}\n# This file is generated from {{template}} by `vime-sync ci render`. Do not edit it.\n{RULE}\n"
 MAX_OUTPUT = 4_000_000
-SECONDS = 10
+SECONDS = 30  # the sandbox limits its processor time to less; this is for what waits, and for a busy machine
 
 
 @lru_cache(maxsize=8)

@@ -67,7 +67,7 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
         case "owned":
             return Verdict("diverged", reason=outcome.reason, who="sync.toml", traced=False)
         case "present":
-            return Verdict("present", reason=outcome.reason or ALREADY)
+            return _present(view, unit)
     match unit.mark:
         case "conflict":
             return Verdict("conflict", "open", "both sides changed it")
@@ -78,6 +78,13 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
         case "absent":
             return Verdict("absent", "open", _no_place(view, unit), traced=False)
     return _file_wide(view, config) if unit.whole else _lines(view, unit, config)
+
+
+def _present(view: FileView, unit: Unit) -> Verdict:
+    """A file that the fork has already: what its file does not have at all is not there, whatever else is."""
+    if lacking := view.lacking(unit):
+        return Verdict("deferred", "open", f"the fork's {view.outcome.path} {lacking}", traced=False)
+    return Verdict("present", reason=view.outcome.reason or ALREADY)
 
 
 def _lines(view: FileView, unit: Unit, config: Config) -> Verdict:

@@ -11,14 +11,16 @@ from sync_tools.ledger.align import Alignment, without
 from sync_tools.ledger.bindings import Imports, Sides, merged
 from sync_tools.ledger.follow import follow
 from sync_tools.ledger.lines import normal, split
-from sync_tools.ledger.symbols import IMPORTS, Label, labels
+from sync_tools.ledger.symbols import IMPORTS, Label, is_public, labels
 from sync_tools.ledger.units import Unit
+from sync_tools.merge.compare import contained
 from sync_tools.port.outcome import FileOutcome
 from sync_tools.translate.result import Application, Translation
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import Image
 
 WORD = re.compile(rb"\w+")
+MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,11 @@ class Translated:
     @cached_property
     def uses(self) -> dict[int, tuple[Application, ...]]:
         """The rule applications on each upstream line."""
-        found: dict[int, tuple[Application, ...]] = {}
+        found: dict[int, list[Application]] = {}
         for use in self.translation.applications if self.translation else ():
             for at in range(use.line - 1, use.line + use.before.rstrip("\n").count("\n")):
-                found[at] = (*found.get(at, ()), use)
-        return found
+                found.setdefault(at, []).append(use)
+        return {at: tuple(each) for at, each in found.items()}
 
     @cached_property
     def imports(self) -> Imports:
@@ -112,6 +114,32 @@ class FileView:
     def _to_ours(self) -> Alignment:
         return follow(self.final, self.ours)
 
+    def lacking(self, unit: Unit) -> str:
+        """What a file that upstream adds and the fork has already lacks of a unit, in words; empty where it lacks nothing.
+
+        Of Python that is a definition under a public name (a private one is nobody else's), of other text most lines.
+        """
+        if self.outcome.change.kind != "added" or self.outcome.ours is None:
+            return ""
+        theirs = [self.new.labels[i][0] for i in self.new.image_of(unit.hunk.new)]
+        if any(is_public(name) for name, _ in self.new.labels):
+            gone = dict.fromkeys(filter(None, (self._gone(name) for name in theirs)))
+            return f"has no {', '.join(f'`{name}`' for name in gone)}" if gone else ""
+        if not unit.whole and self._held < MOST:
+            return f"holds {self._held:.0%} of its lines"
+        return ""
+
+    def _gone(self, name: str) -> str | None:
+        """The outermost definition around a name that the fork's file lacks, if that is public."""
+        parts = name.split(".")
+        outer = (".".join(parts[:n]) for n in range(1, len(parts) + 1))
+        first = next((o for o in outer if o not in self.ours.symbols), None)
+        return first if first and is_public(first) else None
+
+    @cached_property
+    def _held(self) -> float:
+        return contained(b"\n".join(self.ours.lines), b"\n".join(self.new.lines))
+
     def already(self, unit: Unit) -> bool:
         """The fork had it before the port: a unit stood there, with the same neighbours, in a file of its own edits."""
         before = self.outcome.before.data if self.outcome.before else None
@@ -144,6 +172,10 @@ class Standing:
     @cached_property
     def labels(self) -> tuple[Label, ...]:
         return labels(self.path, self.blob.data) if self.blob else ()
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self.labels)
 
     @cached_property
     def from_new(self) -> Alignment:

@@ -8,7 +8,7 @@ from sync_tools.merge.compare import compare
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.lines import split
 from sync_tools.merge.result import Conflict, Merged
-from sync_tools.paths import safe_in
+from sync_tools.paths import safe
 from sync_tools.policy import policy_for
 from sync_tools.port.images import translation
 from sync_tools.port.outcome import FileOutcome
@@ -68,7 +68,7 @@ def _placed(change: FileChange, policy: PathPolicy | None, setting: Setting) -> 
     new, old = place(change.after), place(change.before)
     path = new or old or change.path
     for candidate in filter(None, (new, old)):
-        safe_in(setting.tree, candidate, "upstream's change")
+        safe(candidate, "upstream's change")
     ours = setting.tree.blob(path)
     if ours is None and old and old != path:
         ours = setting.tree.blob(old)

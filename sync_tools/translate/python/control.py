@@ -4,8 +4,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.draft import Draft
+from sync_tools.translate.python.exchange import Control
 from sync_tools.translate.python.lattice import Piece
-from sync_tools.translate.python.sinks import Control
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
@@ -19,13 +19,13 @@ _TAGS = ("weights", "kv_cache")
 def translate(draft: Draft, an: "Analysis") -> dict[tuple[Piece, ...], str]:
     """Rewrite bodies, methods and answers; the queries that the routes get."""
     queries: dict[tuple[Piece, ...], str] = {}
-    for control in an.sinks.controls.values():
+    for control in an.exchanges.controls.values():
         if control.endpoint.new is None:
             continue
         written = [draft.source.nodes[site] for site in sorted(control.bodies)]
         query = _body(draft, control, [node for node in written if isinstance(node, ast.Dict)])
         if query:
-            for endpoint, pieces, _ in an.sinks.routes:
+            for endpoint, pieces, _ in an.exchanges.routes:
                 if endpoint is control.endpoint:
                     queries[pieces] = query
         _method(draft, an, control)

@@ -66,6 +66,7 @@ class Control:
     node: ast.Call
     endpoint: Endpoint
     method: str
+    url: ast.expr | None
     body: ast.expr | None
     bodies: set[int] = field(default_factory=set)
     unseen: bool = False
@@ -89,14 +90,14 @@ class Sinks:
 
     def posted(self, an: "Analysis", call: Call, frame: Frame) -> Value:
         """A call of the function that posts a body and gives the decoded answer."""
-        url, _ = call.argument(0, "url")
+        url, url_node = call.argument(0, "url")
         body, body_node = call.argument(1, "payload")
-        return self._send(an, "function", "post", call, url, body, body_node, frame)
+        return self._send(an, "function", "post", call, (url, url_node), body, body_node, frame)
 
     def requested(self, an: "Analysis", method: str, call: Call, frame: Frame) -> Value:
         """A call of an HTTP client's method."""
         first = 1 if method in _METHOD_FIRST else 0
-        url, _ = call.argument(first, "url")
+        url = call.argument(first, "url")
         body, body_node = _body_of(an, call)
         verb = (routes.one_constant(call.args[0]) or "").lower() if first and call.args else method
         return self._send(an, "client", verb, call, url, body, body_node, frame)
@@ -106,7 +107,7 @@ class Sinks:
         sent = wires(call.every(), "response")
         if sent:
             return value(sent[0])
-        url, _ = call.argument(0, "url")
+        url = call.argument(0, "url")
         body, body_node = call.argument(1, "data")
         body, body_node = _undumped(an, body, body_node)
         return self._send(an, "client", "post" if body_node is not None else "get", call, url, body, body_node, frame)
@@ -139,12 +140,13 @@ class Sinks:
         kind: str,
         method: str,
         call: Call,
-        url: Value,
+        address: tuple[Value, ast.expr | None],
         body: Value,
         body_node: ast.expr | None,
         frame: Frame,
     ) -> Value:
         number = an.source.number(call.node)
+        url, url_node = address
         if TRANSLATED in call.every():
             return UNKNOWN
         matched = routes.matches(an.rules, url)
@@ -153,7 +155,11 @@ class Sinks:
             self.served[number] = call.node
             return UNKNOWN
         if generate and not routes.is_foreign_body(an, body, url):
-            self._route(generate)
+            self._route(matched)
+            if len(matched) > len(generate):
+                self.others.add(number)
+            for endpoint in {m[0] for m in matched} - {m[0] for m in generate}:
+                self._control(number, call, endpoint, method, url_node, body | UNKNOWN, body_node)
         elif matched and not generate:
             if _is_served(an, call.node, url):
                 self.served[number] = call.node
@@ -161,7 +167,7 @@ class Sinks:
             self._route(matched)
             self.others.add(number)
             for endpoint, *_ in matched:
-                self._control(number, call, endpoint, method, body, body_node)
+                self._control(number, call, endpoint, method, url_node, body, body_node)
             return UNKNOWN
         elif not (routes.is_opaque(url) and (routes.looks_like_request(an, body) or _is_unseen(an, kind, body))):
             an.heap.let_go(body)
@@ -182,11 +188,22 @@ class Sinks:
                 an.heap.sites[held].roles.add("sampling")
         return value(Wire("answer" if kind == "function" else "response", number))
 
+    def controls_at(self, node: ast.Call) -> list[Control]:
+        """The control routes that a call may go to."""
+        return [control for control in self.controls.values() if control.node is node]
+
     def _control(
-        self, number: int, call: Call, endpoint: Endpoint, method: str, body: Value, body_node: ast.expr | None
+        self,
+        number: int,
+        call: Call,
+        endpoint: Endpoint,
+        method: str,
+        url_node: ast.expr | None,
+        body: Value,
+        body_node: ast.expr | None,
     ) -> None:
         key = (number, endpoint.old)
-        control = self.controls.setdefault(key, Control(call.node, endpoint, method, body_node))
+        control = self.controls.setdefault(key, Control(call.node, endpoint, method, url_node, body_node))
         control.bodies |= set(dicts(body))
         control.unseen = control.unseen or any(not isinstance(a, Dict) and a not in NONE for a in body)
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from sync_tools.commands import ci, ledger
-from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, settings
+from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 from sync_tools.errors import SyncError
 
 EPILOG = "Examples:  vime-sync fetch  ·  vime-sync port 1921  ·  vime-sync ledger show 1921  ·  vime-sync ci check"
@@ -20,7 +20,7 @@ app = typer.Typer(
     name="sync",
     help="Port pull requests of an upstream project into a hard fork, with a ledger of every upstream line.",
     epilog=EPILOG,
-    no_args_is_help=True,
+    rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -29,8 +29,9 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(ci.app, name="ci")
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    ctx: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
     if version:
@@ -38,13 +39,17 @@ def _root(
 
         typer.echo(installed("vime"))
         raise typer.Exit
+    help_alone(ctx)
 
 
 @app.command()
 def fetch(
     upstream: UpstreamPlace = None, repo: RepoPath = Path(), config: ConfigPath = None, json: AsJson = False
 ) -> None:
-    """Make or update the local mirror of upstream.  Example: vime-sync fetch"""
+    """Make or update the local mirror of upstream.
+
+    Example: vime-sync fetch
+    """
     from sync_tools.commands.fetch import run
 
     raise typer.Exit(run(settings(upstream, repo, config, json)))
@@ -52,9 +57,9 @@ def fetch(
 
 @app.command()
 def translate(
-    file: Annotated[str, typer.Argument(help="A file of upstream's, or - for standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of upstream's, or - for standard input.")],
     path: Annotated[
-        str | None, typer.Option(help="The path that it has in upstream; decides the kind of text.")
+        str | None, typer.Option(metavar="PATH", help="The path that it has in upstream; decides the kind of text.")
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say on standard error which rule did what where.")
@@ -64,7 +69,10 @@ def translate(
     upstream: UpstreamPlace = None,
     json: AsJson = False,
 ) -> None:
-    """Translate one file to the fork's words and engine; the text goes to standard output.  Example: vime-sync translate slime/rollout/x.py --explain"""
+    """Translate one file; the text goes to standard output.
+
+    Example: vime-sync translate slime/rollout/x.py --explain
+    """
     from sync_tools.commands.translate import run
 
     raise typer.Exit(run(settings(upstream, repo, config, json), file, path, explain))
@@ -72,14 +80,17 @@ def translate(
 
 @app.command("import")
 def import_(
-    at: Annotated[str, typer.Option(help="The commit, branch or tag of upstream.")],
-    to: Annotated[Path, typer.Option(help="The folder that the translated tree is written to.")],
+    at: Annotated[str, typer.Option(metavar="REV", help="The commit, branch or tag of upstream.")],
+    to: Annotated[Path, typer.Option(metavar="DIR", help="The folder that the translated tree is written to.")],
     upstream: UpstreamPlace = None,
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Write a whole tree of upstream's, translated.  Example: vime-sync import --at 624b824a8 --to ../fork"""
+    """Write a whole tree of upstream's, translated.
+
+    Example: vime-sync import --at 624b824a8 --to ../fork
+    """
     from sync_tools.commands.import_ import run
 
     raise typer.Exit(run(settings(upstream, repo, config, json), at, to))
@@ -90,12 +101,18 @@ def port(
     numbers: Annotated[
         list[str] | None, typer.Argument(help="Pull requests of upstream; several become one stack.", metavar="N...")
     ] = None,
-    commit: Annotated[list[str] | None, typer.Option(help="A commit of upstream's instead of a number.")] = None,
-    as_: Annotated[
-        str | None, typer.Option("--as", help="The name of a stack: its branch is sync/<upstream>-NAME.")
+    commit: Annotated[
+        list[str] | None, typer.Option(metavar="REV", help="A commit of upstream's instead of a number.")
     ] = None,
-    base: Annotated[str | None, typer.Option(help="The branch to start from; the current one if not given.")] = None,
-    bring: Annotated[list[str] | None, typer.Option(help="Take a file that the fork lacks as upstream has it.")] = None,
+    as_: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="The name of a stack: its branch is sync/slime-NAME.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="BRANCH", help="The branch to start from; the current one if not given.")
+    ] = None,
+    bring: Annotated[
+        list[str] | None, typer.Option(metavar="PATH", help="Take a file that the fork lacks as upstream has it.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would come out; write nothing.")] = False,
     run_tests: Annotated[bool, typer.Option("--run-tests", help="Run the tests that the port touches.")] = False,
     go_on: Annotated[bool, typer.Option("--continue", help="Go on with a port whose conflicts you resolved.")] = False,
@@ -105,7 +122,13 @@ def port(
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Port pull requests: translate, merge, register CI, verify, account, commit on a branch.  Example: vime-sync port 1921"""
+    """Port pull requests onto a branch of their own.
+
+    Translates, merges, registers tests in CI, verifies, accounts for every line, and commits. Your checkout, index and
+    branches stay as they are.
+
+    Example: vime-sync port 1921
+    """
     from sync_tools.commands.port import run
     from sync_tools.port.request import Request
 
@@ -122,7 +145,10 @@ def init(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print it; write nothing.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Write a sync.toml with the built-in configuration, to be changed.  Example: vime-sync init"""
+    """Write the built-in configuration as a sync.toml.
+
+    Example: vime-sync init
+    """
     from sync_tools.commands.init import run
 
     raise typer.Exit(run(settings(upstream, repo, config, json, must_exist=False), dry_run))

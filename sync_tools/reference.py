@@ -42,13 +42,14 @@ def _section(name: str, command: Any) -> str:
     usage = " ".join([name, *(_metavar(a) for a in arguments), *(["[OPTIONS]"] if options else [])])
     text, _, example = (command.help or "").partition("Example: ")
     rows = [f"| `{_metavar(a)}` | {_cell(getattr(a, 'help', ''))} |" for a in arguments]
-    rows += [
-        f"| `{', '.join(o.opts)}`{'' if getattr(o, 'is_flag', False) else ' VALUE'} | {_cell(getattr(o, 'help', ''))} |"
-        for o in options
-    ]
+    rows += [f"| `{', '.join(o.opts)}`{_value(o)} | {_cell(getattr(o, 'help', ''))} |" for o in options]
     table = "\n".join(["| | |", "|---|---|", *rows]) if rows else ""
     shown = f"\n```sh\n{example.strip()}\n```\n" if example else ""
     return f"\n## `{name}`\n\n{' '.join(text.split())}\n\n```\n{usage}\n```\n{shown}\n{table}\n"
+
+
+def _value(option: Any) -> str:
+    return "" if getattr(option, "is_flag", False) else f" {getattr(option, 'metavar', None) or 'VALUE'}"
 
 
 def _metavar(parameter: Any) -> str:

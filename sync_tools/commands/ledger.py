@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, settings
+from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 
-app = typer.Typer(no_args_is_help=True, help="Read, check and complete the ledgers.")
+app = typer.Typer(rich_markup_mode=None, help="Read, check and complete the ledgers.")
+app.callback(invoke_without_command=True)(help_alone)
 
 Number = Annotated[
     str, typer.Argument(help="A pull request's number, or 12 or more hex digits of a commit.", metavar="N")
@@ -18,7 +19,10 @@ Number = Annotated[
 def list_(
     repo: RepoPath = Path(), config: ConfigPath = None, upstream: UpstreamPlace = None, json: AsJson = False
 ) -> None:
-    """A row for each ledger: its state, what is open, the highest evidence.  Example: vime-sync ledger list"""
+    """A row for each ledger: state, open entries, evidence.
+
+    Example: vime-sync ledger list
+    """
     from sync_tools.commands.ledgers import listing
 
     raise typer.Exit(listing(settings(upstream, repo, config, json)))
@@ -31,14 +35,19 @@ def show(
         Literal["terminal", "markdown", "github"],
         typer.Option(help="github prints title, body and labels for the pull request."),
     ] = "terminal",
-    only: Annotated[str, typer.Option(help="A glob: only entries of these paths.")] = "",
+    only: Annotated[str, typer.Option(metavar="GLOB", help="Only entries of these paths.")] = "",
     full: Annotated[bool, typer.Option("--full", help="Long pieces in full.")] = False,
     upstream: UpstreamPlace = None,
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Read a ledger: what is open first, upstream and fork side by side.  Example: vime-sync ledger show 1921 --format github"""
+    """Read a ledger, what is open first.
+
+    On a terminal upstream and the fork stand side by side.
+
+    Example: vime-sync ledger show 1921 --format github
+    """
     from sync_tools.commands.ledgers import showing
 
     raise typer.Exit(showing(settings(upstream, repo, config, json), number, format, only, full))
@@ -52,7 +61,12 @@ def check(
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Derive again what the ledgers say, from upstream and the fork's commits.  Example: vime-sync ledger check"""
+    """Derive again what the ledgers say.
+
+    From upstream and the fork's commits: an entry that claims what is not so is a problem.
+
+    Example: vime-sync ledger check
+    """
     from sync_tools.commands.ledgers import checking
 
     raise typer.Exit(checking(settings(upstream, repo, config, json), number))
@@ -61,17 +75,26 @@ def check(
 @app.command()
 def resolve(
     number: Number,
-    entry: Annotated[str, typer.Argument(help="The entry's id, or its beginning.")],
-    as_: Annotated[str, typer.Option("--as", help="diverged, dropped, deferred, absent, superseded or reverted.")],
-    why: Annotated[str, typer.Option(help="The reason, for whoever reads it in a year.")],
-    until: Annotated[str | None, typer.Option(help="The day when it is to be looked at again, as 2026-03-31.")] = None,
+    entry: Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id, or its beginning.")],
+    as_: Annotated[
+        str, typer.Option("--as", metavar="OP", help="diverged, dropped, deferred, absent, superseded or reverted.")
+    ],
+    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, for whoever reads it in a year.")],
+    until: Annotated[
+        str | None, typer.Option(metavar="DATE", help="The day when it is to be looked at again, as 2027-03-31.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
     upstream: UpstreamPlace = None,
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Decide about an entry; written into the checkout, for you to commit.  Example: vime-sync ledger resolve 1921 ab12 --as diverged --why "ours retries" """
+    """Decide about an entry.
+
+    Written into the checkout, for you to commit.
+
+    Example: vime-sync ledger resolve 1921 ab12 --as diverged --why "ours retries"
+    """
     from sync_tools.commands.ledgers import deciding
 
     raise typer.Exit(deciding(settings(upstream, repo, config, json), number, entry, as_, why, until, dry_run))
@@ -80,16 +103,24 @@ def resolve(
 @app.command()
 def evidence(
     number: Number,
-    level: Annotated[str, typer.Option(help="static, unit, contract, smoke or converged.")],
-    log: Annotated[Path, typer.Option(help="A log or metrics file: JSON lines, CSV, key=value lines, a test summary.")],
-    command: Annotated[str, typer.Option(help="The command that was run.")] = "",
+    level: Annotated[str, typer.Option(metavar="LEVEL", help="static, unit, contract, smoke or converged.")],
+    log: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="A log or metrics file: JSON lines, CSV, key=value lines, a test summary."),
+    ],
+    command: Annotated[str, typer.Option(metavar="TEXT", help="The command that was run.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
     upstream: UpstreamPlace = None,
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Keep the figures of a run as evidence, and say which of them show nothing.  Example: vime-sync ledger evidence 1921 --level smoke --log run.log"""
+    """Keep the figures of a run as evidence.
+
+    Says which of them show nothing. Written into the checkout, for you to commit.
+
+    Example: vime-sync ledger evidence 1921 --level smoke --log run.log
+    """
     from sync_tools.commands.ledgers import proving
 
     raise typer.Exit(proving(settings(upstream, repo, config, json), number, level, log, command, dry_run))

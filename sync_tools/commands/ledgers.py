@@ -27,6 +27,7 @@ from sync_tools.port.style import seam_style
 from sync_tools.terminal import clean, print_json
 from sync_tools.translate import Translator
 from sync_tools.tree import MemoryTree, Tree
+from sync_tools.upstream import forge
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mirror import cache_dir
 from sync_tools.upstream.resolve import Landing as Landed
@@ -62,6 +63,8 @@ def showing(settings: Settings, number: str, format: str, only: str, full: bool)
         sys.stdout.write(render(ledger))
     elif format == "github":
         sys.stdout.write(text(pull_request(ledger, settings.config)))
+        if ledger.upstream.pr and (page := forge.pull_request(settings.config, ledger.upstream.pr)):
+            print(clean(f"Upstream's labels: {', '.join(page.labels) or 'none'}"))
     else:
         readers = [_reader(side) for side in (*_sides(settings, ledger), tree)]
         show(console(sys.stdout), ledger, *readers, only, full)

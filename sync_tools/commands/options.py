@@ -14,14 +14,25 @@ from sync_tools.upstream.mirror import open_upstream
 
 UpstreamPlace = Annotated[
     str | None,
-    typer.Option("--upstream", help="Upstream: a clone's path, or a URL that was fetched.", show_default=False),
+    typer.Option(
+        "--upstream", metavar="PLACE", help="Upstream: a clone's path, or a URL that was fetched.", show_default=False
+    ),
 ]
-RepoPath = Annotated[Path, typer.Option("--repo", help="The fork's repository.", show_default="this folder")]
+RepoPath = Annotated[
+    Path, typer.Option("--repo", metavar="DIR", help="The fork's repository.", show_default="this folder")
+]
 ConfigPath = Annotated[
     Path | None,
-    typer.Option("--config", help="The configuration.", show_default="sync.toml of the fork, if there is one"),
+    typer.Option("--config", metavar="FILE", help="The configuration.", show_default="the fork's sync.toml"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, for programs.")]
+
+
+def help_alone(ctx: typer.Context) -> None:
+    """What a group of commands does when none of them is named: its help, and the exit code of wrong usage."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit(2)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,9 @@ def pull_request(config: Config, number: int, *, timeout: int = 5) -> Metadata |
     from requests.exceptions import RequestException
 
     try:
-        with Github(auth=Auth.Token(secret), timeout=timeout, retry=None) as forge:
-            page = forge.get_repo(config.upstream.repo, lazy=True).get_pull(number)
+        base = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
+        with Github(base_url=base, auth=Auth.Token(secret), timeout=timeout, retry=None, lazy=True) as forge:
+            page = forge.get_repo(config.upstream.repo).get_pull(number)
             return Metadata(
                 page.title,
                 page.html_url,

@@ -25,17 +25,21 @@ def number_of(subject: str) -> int | None:
     return int(found[1]) if found else None
 
 
+MAIN = (
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+)
+
+
 def tips(repo: Repo) -> Iterator[str]:
-    """Revisions that may be upstream's main line, the likeliest first."""
-    names = ("HEAD", "main", "master") if repo.work_tree is None else (
-        "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master", "HEAD",
-    )  # fmt: skip
-    seen = set()
-    for name in names:
-        commit = repo.commit_of(name)
-        if commit and commit not in seen:
-            seen.add(commit)
-            yield commit
+    """Revisions that may be upstream's main line, the likeliest first. In a clone that somebody works in, HEAD counts
+    only where no branch has the name of a main line."""
+    names = ("HEAD", *MAIN) if repo.work_tree is None else MAIN
+    found = list(dict.fromkeys(filter(None, map(repo.commit_of, names))))
+    yield from found or filter(None, [repo.commit_of("HEAD")])
 
 
 def main_line(repo: Repo) -> str:

@@ -66,6 +66,7 @@ _ALL = [
         dict(script=[turn(HALF, finish="length")]),
         dict(script=[turn("abcdef", drop_after=2)]),
         dict(script=[turn("a€b€")], abort_at_line=4),
+        in_place_differs="the server keeps an incomplete character back; usage is not known before the end",
     ),
 ]
 CASES = {case["file"].removesuffix(".py"): case for case in _ALL}

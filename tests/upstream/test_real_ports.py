@@ -34,8 +34,14 @@ def test_the_flags_of_the_streaming_test(sync, slime, parent_import):
     fork = parent_import(PORTS[1921][0])
     sync("port", 1921, repo=fork, upstream=slime)
     path = "tests/test_qwen3_4B_streaming_partial_rollout.py"
-    text = subprocess.run(["git", "-C", str(fork), "show", f"sync/slime-pr-1921:{path}"], capture_output=True, text=True, check=True).stdout
-    for flag in ("--vllm-gpu-memory-utilization 0.8", "--vllm-max-cudagraph-capture-size 32", "--vllm-max-num-seqs 512"):
+    text = subprocess.run(
+        ["git", "-C", str(fork), "show", f"sync/slime-pr-1921:{path}"], capture_output=True, text=True, check=True
+    ).stdout
+    for flag in (
+        "--vllm-gpu-memory-utilization 0.8",
+        "--vllm-max-cudagraph-capture-size 32",
+        "--vllm-max-num-seqs 512",
+    ):
         assert flag in text
     assert "sglang" not in text and "enable-metrics" not in text
     ledger = json.loads(sync("ledger", "show", 1921, "--json", repo=fork, upstream=slime).out)["ledger"]

@@ -6,7 +6,7 @@ import types
 
 import pytest
 from engines import SglangServer, VllmServer, turn
-from test_over_http import run, told, upstream_names  # noqa: F401
+from test_over_http import ARGS, run, told, upstream_names  # noqa: F401
 
 from sync_tools.translate import Translator
 from vime.utils import processing_utils
@@ -29,6 +29,7 @@ def worlds(show, monkeypatch, upstream_names):  # noqa: F811
     monkeypatch.setitem(sys.modules, "pybase64", base64)
     monkeypatch.setitem(sys.modules, "slime.utils.processing_utils", processing_utils)
     monkeypatch.setitem(sys.modules, "slime.utils.trace_utils", sys.modules["slime.observability.trace_utils"])
+    monkeypatch.setitem(ARGS, "ci_test", False)
     source = show(f"{COMMIT}:{MODULE}")
     ported = Translator(style="module").file(MODULE, source).data
     alias = b"\ngenerate = generate_streaming\n"

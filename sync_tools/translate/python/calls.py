@@ -264,8 +264,7 @@ class Calls:
             given = sequence(inner.yielded)
         self._seen[key] = given
         if call is None:
-            an.heap.let_go(given)
-            an.sinks.let_go(an, given)
+            an.let_go(given)
         else:
             given = an.sinks.returned(an, given, call, frame)
         return given

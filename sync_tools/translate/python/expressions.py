@@ -64,7 +64,7 @@ def _joined_string(an: "Analysis", node: ast.JoinedStr, frame: Frame) -> Value:
             parts.append(text.literal(part.value, number))
         else:
             held = an.evaluate(part.value, frame)
-            an.heap.let_go(held)
+            an.let_go(held)
             parts.append(text.as_text(held))
     return an.sinks.addressed(an, text.concatenated(parts))
 

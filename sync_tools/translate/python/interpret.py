@@ -8,6 +8,7 @@ from sync_tools.translate.python.lattice import (
     NOTHING,
     UNKNOWN,
     Dict,
+    Dumped,
     Named,
     Opaque,
     Thing,
@@ -137,6 +138,14 @@ class Analysis:
         assert probe.env is not None
         return [(name, v) for name, v in probe.env.items() if name not in before or v != (frame.env or {}).get(name)]
 
+    def let_go(self, held: Value) -> None:
+        """The value goes where we do not see it: what reads it there reads it as it is written."""
+        self.heap.let_go(held)
+        self.sinks.let_go(self, held)
+        for atom in held:
+            if isinstance(atom, Dumped):
+                self.heap.let_go(self.value_of(self.source.nodes[atom.node]))
+
     def note_prompt(self, key: str | None, key_node: ast.expr, held: ast.expr | None, frame: Frame) -> None:
         """A text prompt is written: with what it could be encoded there."""
         if key == "text" and held is not None:
@@ -174,9 +183,10 @@ class Analysis:
         return self.evaluate(items.func.value, frame)
 
     def spread(self, held: Value) -> dict[str, Value]:
-        """What `**held` passes by name."""
+        """What `**held` passes by name; the names are parameters of what is called."""
         found: dict[str, Value] = {}
         for site in dicts(held):
+            self.heap.mark(site, dynamic=True)
             for key, item in self.heap.sites[site].fields.items():
                 found[key] = join(found.get(key, NOTHING), item)
         return found

@@ -26,6 +26,7 @@ from sync_tools.translate.python.lattice import (
     Tup,
     Value,
     Wire,
+    dicts,
     elements,
     join,
     ordered,
@@ -95,6 +96,8 @@ def function(an: "Analysis", dotted: str, call: Call, frame: Frame) -> Value:
     if dotted in _COPIES:
         return _copy(an, call, frame)
     if dotted in _PASSED_ON:
+        for site in dicts(call.args[0]) if call.args else ():
+            an.heap.mark(site, dynamic=True)
         return call.args[0] if call.args else sequence(NOTHING)
     if dotted in _FIRST_ELEMENT:
         return elements(call.args[0]) if call.args else UNKNOWN
@@ -127,8 +130,7 @@ def unknown(an: "Analysis", call: Call, frame: Frame) -> Value:
     if sent is not None:
         return sent
     for held in (*call.args, *call.keywords.values(), call.rest):
-        an.heap.let_go(held)
-        an.sinks.let_go(an, held)
+        an.let_go(held)
         _call_back(an, held, frame)
     return UNKNOWN
 

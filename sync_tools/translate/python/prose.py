@@ -1,4 +1,4 @@
-"""Routes that comments and docstrings name."""
+"""The generate endpoint, where comments and docstrings name it."""
 
 import ast
 import io
@@ -16,7 +16,7 @@ _ENGINE = re.compile(r"sglang", re.IGNORECASE)
 
 def rewrite(draft: Draft, rules: Rules, exchanges: bool) -> None:
     """Rewrites them where the module speaks to the engine itself (`exchanges`), or where the line names it."""
-    named = [e for e in rules.endpoints if e.new is not None and e.old in draft.source.text]
+    named = [e for e in rules.endpoints if e.prose and e.old in draft.source.text]
     commented = any(re.search(rf"#.*{re.escape(e.old)}", draft.source.text) for e in named)
     for span in (*_docstrings(draft), *(_comments(draft) if commented else ())) if named else ():
         for endpoint in named:

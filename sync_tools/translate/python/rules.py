@@ -40,7 +40,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A route. `new` None: no counterpart. `body`, `answer`, `method` name what else changes."""
+    """A route. `new` None: no counterpart. `body`, `answer`, `method` name what else changes; `prose`: texts name it."""
 
     rule: str
     old: str
@@ -48,6 +48,7 @@ class Endpoint:
     body: str | None = None
     answer: str | None = None
     method: str | None = None
+    prose: bool = False
     source: str = ""
 
 

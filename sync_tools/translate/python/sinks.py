@@ -170,7 +170,7 @@ class Sinks:
                 self._control(number, call, endpoint, method, url_node, body, body_node)
             return UNKNOWN
         elif not (routes.is_opaque(url) and (routes.looks_like_request(an, body) or _is_unseen(an, kind, body))):
-            an.heap.let_go(body)
+            an.let_go(body)
             self.others.add(number)
             return UNKNOWN
         send = self.sends.get(number)
@@ -283,6 +283,8 @@ class Sinks:
         """A loop over lines; the response or its content counts as its lines."""
         found = []
         for atom in of:
+            if isinstance(atom, Dict):
+                an.heap.mark(atom.site, dynamic=True)
             if isinstance(atom, Wire) and atom.kind in ("body", "response"):
                 found.append(self.lined(an, node.iter, atom, frame))
             else:
@@ -352,7 +354,9 @@ def _undumped(an: "Analysis", body: Value, node: ast.expr | None) -> tuple[Value
 
 def _is_unseen(an: "Analysis", kind: str, body: Value) -> bool:
     """Whether nothing is known of what `post` sends: the seam looks at it when it is sent."""
-    return kind == "function" and bool(body) and not any(an.heap.sites[site].fields for site in dicts(body))
+    if kind != "function" or any(an.heap.sites[site].fields for site in dicts(body)):
+        return False
+    return any(not isinstance(atom, Dict) for atom in body - NONE) or any(an.heap.sites[s].outside for s in dicts(body))
 
 
 def _is_served(an: "Analysis", node: ast.Call, url: Value) -> bool:

@@ -67,8 +67,7 @@ def _set_attribute(an: "Analysis", of: Value, name: str, held: Value) -> None:
         if isinstance(atom, Inst):
             an.heap.set_attribute(atom.cls, name, held)
         else:
-            an.heap.let_go(held)
-            an.sinks.let_go(an, held)
+            an.let_go(held)
 
 
 def _store(an: "Analysis", target: ast.Subscript, held: Value, frame: Frame) -> None:
@@ -84,8 +83,7 @@ def _store(an: "Analysis", target: ast.Subscript, held: Value, frame: Frame) -> 
     if key is not None:
         an.heap.use(sites, KeyUse(key, an.source.number(target.slice), "write", alone(of)))
     if not sites:
-        an.heap.let_go(held)
-        an.sinks.let_go(an, held)
+        an.let_go(held)
 
 
 def _assign(an: "Analysis", node: ast.Assign, frame: Frame) -> None:

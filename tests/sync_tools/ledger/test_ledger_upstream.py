@@ -12,12 +12,13 @@ from sync_tools.upstream.resolve import bare_commit
 
 DIFF = ("diff", "--numstat", "-z", "--no-renames", "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv")
 COMMITS = 20
+UPSTREAM = os.environ.get("SYNC_UPSTREAM", "")
 
 
 @pytest.mark.upstream
-@pytest.mark.skipif("SYNC_UPSTREAM" not in os.environ, reason="names no clone of the upstream")
+@pytest.mark.skipif(not UPSTREAM, reason="SYNC_UPSTREAM names no clone of the upstream")
 def test_units_hold_what_numstat_counts() -> None:
-    repo = Repo.open(Path(os.environ["SYNC_UPSTREAM"]))
+    repo = Repo.open(Path(UPSTREAM))
     for commit in repo.line("rev-list", "--first-parent", f"--max-count={COMMITS}", "HEAD").split("\n"):
         changes = collect(repo, bare_commit(repo, commit))
         units = {f.path: partition(f, commit) for f in changes.files if f.kind != "renamed"}

@@ -19,12 +19,21 @@ class Detokenizer:
     def add(self, new_ids: list[int]) -> tuple[str, str]:
         """The text that is now complete, and what the tokens of an incomplete character look like for now."""
         self._pending += new_ids
-        before = self._decode(self._context)
-        tail = self._decode(self._context + self._pending)[len(before) :]
-        if not tail or (tail.endswith(_REPLACEMENT) and len(self._pending) <= _LONGEST_CHARACTER):
-            return "", tail
-        self._context, self._pending = self._pending, []
-        return tail, ""
+        for cut in range(min(len(self._pending), _LONGEST_CHARACTER) + 1):
+            whole = self._pending[: len(self._pending) - cut]
+            text = self._after_context(whole)
+            if text and not text.endswith(_REPLACEMENT):
+                return self._complete(whole, text)
+        if len(self._pending) > _LONGEST_CHARACTER:
+            return self._complete(self._pending, self._after_context(self._pending))
+        return "", self._after_context(self._pending)
+
+    def _complete(self, whole: list[int], text: str) -> tuple[str, str]:
+        self._context, self._pending = (self._context + whole)[-_LONGEST_CHARACTER:], self._pending[len(whole) :]
+        return text, self._after_context(self._pending)
+
+    def _after_context(self, ids: list[int]) -> str:
+        return self._decode(self._context + ids)[len(self._decode(self._context)) :] if ids else ""
 
     def _decode(self, ids: list[int]) -> str:
         return self._tokenizer.decode(ids, skip_special_tokens=self._skip_special_tokens) if ids else ""

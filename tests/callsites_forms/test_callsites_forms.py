@@ -18,6 +18,8 @@ from sync_tools.translate import Translator  # noqa: E402
 FOLDERS = (HERE / "cases", HERE.parent / "callsites_shapes")
 CASES = {name: (folder, case) for folder in FOLDERS for name, case in harness.load_cases(folder).items()}
 STYLES = ("module", "inline")
+# A stream that ends inside a character: without a tokenizer the server's text is all there is.
+NOT_INLINE = {"s24_stream_tail"}
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +31,7 @@ def quiet():
 
 @pytest.fixture(scope="module")
 def translators():
-    return {style: Translator(style=style) for style in STYLES}
+    return {style: Translator(style=style) for style in (*STYLES, "vendor")}
 
 
 def source(name):
@@ -53,7 +55,7 @@ def test_with_the_seam_the_case_does_the_same(name, translators):
     assert not left and not problems(name, text), text
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", sorted(CASES.keys() - NOT_INLINE))
 def test_inline_the_case_does_the_same_or_lists_its_site(name, translators):
     translation = translators["inline"].file(f"examples/{name}.py", source(name))
     text = translation.data.decode()

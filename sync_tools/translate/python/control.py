@@ -158,9 +158,9 @@ def _method(draft: Draft, an: "Analysis", control: Control) -> None:
 
 def _empty_body(draft: Draft, an: "Analysis", control: Control) -> None:
     """Upstream's own `post` wants a body."""
-    called = an.value_of(control.node.func)
-    ours = isinstance(control.node.func, ast.Name) or any(
-        isinstance(a, Named) and a.dotted.endswith("http_utils.get") for a in called
+    func = control.node.func
+    ours = isinstance(func, ast.Name) or any(
+        isinstance(a, Named) and a.dotted.endswith("http_utils") for a in an.value_of(func.value)
     )
     if ours and len(control.node.args) == 1:
         draft.edits.insert(draft.source.span(control.node.args[0])[1], ", {}")

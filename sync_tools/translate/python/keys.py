@@ -37,6 +37,7 @@ def rename(draft: Draft, heap: Heap, rules: Rules, requests: list[Value]) -> Kep
         left = kept.request if roles == {"request"} else kept.sampling
         uses = {use for member in members for use in heap.uses.get(member, ())}
         outside = any(site.outside for site in sites)
+        computed = any(site.dynamic for site in sites)
         closed = len(roles) == 1 and not any(site.leaves or site.dynamic or site.early for site in sites)
         present = {key for site in sites for key in site.fields}
         for old, key in table.items():
@@ -46,7 +47,7 @@ def rename(draft: Draft, heap: Heap, rules: Rules, requests: list[Value]) -> Kep
             if closed and key.new not in present and of_key and _may(draft, key, of_key, outside):
                 for use in of_key:
                     _rename_one(draft, use, key)
-            elif of_key or outside:
+            elif of_key or outside or computed:
                 left[old] = key.new
     return kept
 

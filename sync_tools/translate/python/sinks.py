@@ -41,7 +41,8 @@ class Send:
     """One place that sends a generate request.
 
     A `function` gives the decoded answer itself; a `client` gives a response that is decoded elsewhere. `callee` is what
-    to wrap of a function, `body` the expression to build the request from.
+    to wrap of a function, `body` the expression to build the request from. `adrift`: lines of the stream are decoded where the loop
+    over them is not in sight.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class Send:
     lines: dict[int, Scope] = field(default_factory=dict)
     chunks: dict[int, Scope] = field(default_factory=dict)
     unread: set[int] = field(default_factory=set)
+    adrift: bool = False
 
 
 @dataclass
@@ -318,14 +320,19 @@ class Sinks:
 
     def unread(self, an: "Analysis", wire: Wire, node: ast.AST) -> None:
         if wire.sink in self.sends:
-            self.sends[wire.sink].unread.add(an.source.number(node))
+            self._unseen_read(wire, an.source.number(node))
+
+    def _unseen_read(self, wire: Wire, number: int) -> None:
+        send = self.sends[wire.sink]
+        send.unread.add(number)
+        send.adrift = send.adrift or wire.kind in ("lines", "line", "chunk")
 
     def let_go(self, an: "Analysis", held: Value) -> None:
         """A value that leaves: a response nobody here decoded is answered for by nobody."""
         for atom in held:
             if isinstance(atom, Wire) and atom.kind in ("response", "body", "lines", "line", "chunk"):
                 if atom.sink in self.sends:
-                    self.sends[atom.sink].unread.add(atom.sink)
+                    self._unseen_read(atom, atom.sink)
             elif isinstance(atom, Seq):
                 self.let_go(an, atom.element)
             elif isinstance(atom, Tup):

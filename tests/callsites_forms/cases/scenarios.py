@@ -71,6 +71,18 @@ def _special():
     for name in ("opq_reward_in_class", "opq_reward_batch"):
         yield case(name, script(turn("", finish="length", **PROMPT_SCORES), sample=SCORED, **teacher), ignore_call=SCORING)
     yield case("opq_reward_text", script(turn("x"), services=JUDGE, args=dict(rm_url="http://judge:9/score")))
+    for name in ("cell_payload_popped", "cell_rows_of_requests", "cell_merged_meta", "cell_text_special"):
+        yield case(name, *TURNS)
+    for name in ("flow_bytes_client", "flow_into_queue", "flow_lines_given_to_helper"):
+        yield case(name, *USUAL[:3], *STREAMS[4:])
+    yield case("flow_retry", *USUAL, script(turn("abcdef", drop_after=2), turn("abc")))
+    yield case("flow_parallel", script(turn("abcdef"), turn("ghij", finish="length")))
+    yield case("cell_experts_given_on", script(turn("abc", experts=[1, 2, 3, 255]), args=dict(use_rollout_routing_replay=True)), script(turn("abc", experts=[1, 2])))
+    for name in ("opq_two_teachers", "opq_start_len"):
+        yield case(name, script(turn("", finish="length", **PROMPT_SCORES), sample=SCORED, **teacher), ignore_call=SCORING)
+    yield case("opq_generating_teacher", *(s | teacher for s in USUAL))
+    for name in ("ctl_get_alone", "ctl_helper_with_body", "ctl_body_as_parameter", "ctl_version_and_info", "ctl_walrus_workers"):
+        yield case(name, script(turn("x")))
     yield case("ctl_tags_in_constants", script(turn("x")), script(turn("x"), args=dict(partial_rollout=True)))
     for name in ("cell_control_sweep", "cell_health_poll", "ctl_flush_until_ok", "ctl_by_table", "ctl_gather_all", "ctl_class_client", "ctl_worker_removal"):
         yield case(name, script(turn("x")))

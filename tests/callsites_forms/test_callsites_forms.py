@@ -128,3 +128,13 @@ def bound(tree):
             found.add(node.name)
         todo.extend(ast.iter_child_nodes(node))
     return found
+
+
+@pytest.mark.parametrize("style", (*STYLES, "vendor"))
+def test_what_holds_nothing_of_the_engine_comes_back_byte_for_byte(style, translators):
+    """Our own code, which speaks of neither engine: also with CRLF, a BOM, no final newline."""
+    for path in sorted((ROOT / "sync_tools" / "merge").glob("*.py")):
+        data = path.read_bytes()
+        for form in (data, data.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + data, data.rstrip(b"\n")):
+            translation = translators[style].file(f"examples/{path.name}", form)
+            assert translation.data == form and not translation.applications and not translation.unresolved

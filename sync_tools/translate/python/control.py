@@ -134,9 +134,16 @@ def _abort(draft: Draft, body: ast.expr, entry: dict[str, ast.expr]) -> None:
         return
     span = draft.source.span(entry["rid"])
     simple = isinstance(entry["rid"], ast.Name | ast.Attribute)
-    before, after = (f'{{"request_ids": [f"{_PREFIX}{{', '}"]}') if simple else (f'{{"request_ids": ["{_PREFIX}" + ', "]}")
+    before, after = (
+        (f'{{"request_ids": [f"{_PREFIX}{{', '}"]}') if simple else (f'{{"request_ids": ["{_PREFIX}" + ', "]}")
+    )
     draft.edits.replace(draft.source.span(body), before, span, after)
-    draft.applied(_RULE, draft.source.span(body)[0], draft.source.segment(body), f"{before}{draft.source.text[slice(*span)]}{after}")
+    draft.applied(
+        _RULE,
+        draft.source.span(body)[0],
+        draft.source.segment(body),
+        f"{before}{draft.source.text[slice(*span)]}{after}",
+    )
 
 
 def _method(draft: Draft, an: "Analysis", control: Control) -> None:
@@ -203,7 +210,12 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
                 control.node, control.endpoint.old, f"{control.endpoint.new} answers 200 even when busy: read `success`"
             )
         return
-    if seam and control.endpoint.answer == "load" and isinstance(control.node.func, ast.Name) and isinstance(outer, ast.Await):
+    if (
+        seam
+        and control.endpoint.answer == "load"
+        and isinstance(control.node.func, ast.Name)
+        and isinstance(outer, ast.Await)
+    ):
         span = draft.source.span(outer)
         draft.edits.wrap(span, f"{draft.seam('read_load')}(", ")")
         draft.applied(_RULE, span[0], draft.source.segment(outer), f"read_load({draft.source.segment(outer)})")

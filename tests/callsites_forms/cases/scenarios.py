@@ -83,6 +83,11 @@ def _special():
     yield case("opq_generating_teacher", *(s | teacher for s in USUAL))
     for name in ("ctl_get_alone", "ctl_helper_with_body", "ctl_body_as_parameter", "ctl_version_and_info", "ctl_walrus_workers"):
         yield case(name, script(turn("x")))
+    yield case("more_group_of_samples", script(turn("a"), turn("bb", start=-0.1), turn("ccc", finish="length")))
+    resumed = dict(prompt="ab", tokens=[97, 98, 99], response="c", response_length=1, rollout_log_probs=[-0.1], status="aborted")
+    yield case("more_partial_sample", *USUAL, script(turn("rest"), sample=resumed), script(turn("x"), sample=resumed, sampling_params=dict(max_new_tokens=1)))
+    yield case("more_lookalike_local", must=('"input_ids": [1]', '"input_ids": [[1, 2]]', '"return_logprob": 1'))
+    yield case("more_stream_shapes", *USUAL[:3], *STREAMS[4:5])
     yield case("ctl_tags_in_constants", script(turn("x")), script(turn("x"), args=dict(partial_rollout=True)))
     for name in ("cell_control_sweep", "cell_health_poll", "ctl_flush_until_ok", "ctl_by_table", "ctl_gather_all", "ctl_class_client", "ctl_worker_removal"):
         yield case(name, script(turn("x")))

@@ -65,7 +65,9 @@ def _written(draft: Draft, an: "Analysis", control: Control) -> list[tuple[ast.e
     for number in sorted(control.bodies):
         site, node = an.heap.sites[number], draft.source.nodes[number]
         entries = _entries(node)
-        if entries is None or site.dynamic or site.outside or site.fields.keys() != entries.keys():
+        if entries is None or site.dynamic or site.outside:
+            return None
+        if site.fields != {key: an.value_of(entry) for key, entry in entries.items()}:
             return None
         found.append((node, entries))
     return None if control.unseen else found

@@ -88,6 +88,8 @@ def _special():
     yield case("more_partial_sample", *USUAL, script(turn("rest"), sample=resumed), script(turn("x"), sample=resumed, sampling_params=dict(max_new_tokens=1)))
     yield case("more_lookalike_local", must=('"input_ids": [1]', '"input_ids": [[1, 2]]', '"return_logprob": 1'))
     yield case("more_stream_shapes", *USUAL[:3], *STREAMS[4:5])
+    for name in ("last_server_load", "last_rid_in_body", "last_tags_computed"):
+        yield case(name, script(turn("x")))
     yield case("ctl_tags_in_constants", script(turn("x")), script(turn("x"), args=dict(partial_rollout=True)))
     for name in ("cell_control_sweep", "cell_health_poll", "ctl_flush_until_ok", "ctl_by_table", "ctl_gather_all", "ctl_class_client", "ctl_worker_removal"):
         yield case(name, script(turn("x")))

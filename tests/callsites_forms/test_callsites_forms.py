@@ -15,7 +15,7 @@ import harness  # noqa: E402
 
 from sync_tools.translate import Translator  # noqa: E402
 
-FOLDERS = (HERE / "cases", HERE.parent / "callsites_shapes")
+FOLDERS = (HERE / "cases", HERE.parent / "callsites" / "shapes")
 CASES = {name: (folder, case) for folder in FOLDERS for name, case in harness.load_cases(folder).items()}
 STYLES = ("module", "inline")
 # A stream that ends inside a character: without a tokenizer the server's text is all there is.

@@ -4,8 +4,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.draft import Draft
+from sync_tools.translate.python.exchange import Control
 from sync_tools.translate.python.lattice import Named, Piece, Tup, Value
-from sync_tools.translate.python.sinks import Control
 from sync_tools.translate.python.text import one_constant
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ _AS_QUERY = {"pause": "pause_query", "wake": "wake_up_query"}
 def translate(draft: Draft, an: "Analysis", seam: bool) -> dict[tuple[Piece, ...], str]:
     """Rewrite bodies, methods and answers; the queries that the routes get. Without a `seam` the rest is reported."""
     queries: dict[tuple[Piece, ...], str] = {}
-    for control in an.sinks.controls.values():
+    for control in an.exchanges.controls.values():
         if control.endpoint.new is None:
             continue
         query = _body(draft, an, control, seam)
         if query:
-            for endpoint, pieces, _ in an.sinks.routes:
+            for endpoint, pieces, _ in an.exchanges.routes:
                 if endpoint is control.endpoint:
                     queries[pieces] = query
         _method(draft, an, control)
@@ -75,8 +75,8 @@ def _written(draft: Draft, an: "Analysis", control: Control) -> list[tuple[ast.e
 
 def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> None:
     """What is sent is known only when it is sent: the seam looks at it then."""
-    kind, alone = control.endpoint.body, len(an.sinks.controls_at(control.node)) == 1
-    alone = alone and an.source.number(control.node) not in an.sinks.sends
+    kind, alone = control.endpoint.body, len(an.exchanges.controls_at(control.node)) == 1
+    alone = alone and an.source.number(control.node) not in an.exchanges.sends
     entry = _entries(control.body) if alone and control.body is not None else None
     if not seam or control.body is None or (kind == "sleep" and entry):
         draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new))
@@ -90,7 +90,7 @@ def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> No
         draft.applied(_RULE, start, draft.short(control.url), f"{draft.short(control.url)} + {name}(...)")
         _replace(draft, control.body, "{}")
     elif control.url in control.node.args and control.body in control.node.args:
-        if len(an.sinks.controls_at(control.node)) > 1 and control is not an.sinks.controls_at(control.node)[0]:
+        if len(an.exchanges.controls_at(control.node)) > 1 and control is not an.exchanges.controls_at(control.node)[0]:
             return
         start, end = draft.source.span(control.url)[0], draft.source.span(control.body)[1]
         name = draft.seam("control_call")

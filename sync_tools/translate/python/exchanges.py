@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sync_tools.translate.python import prompts
 from sync_tools.translate.python.draft import Draft
-from sync_tools.translate.python.sinks import Send
+from sync_tools.translate.python.exchange import Send
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
@@ -15,7 +15,7 @@ _NEEDS_REQUEST = {"logprob_start_len", "return_routed_experts", "routed_experts_
 
 
 def translate(draft: Draft, an: "Analysis") -> None:
-    for send in an.sinks.sends.values():
+    for send in an.exchanges.sends.values():
         tokenizer = prompts.tokenizer_for(draft, an, send)
         if send.kind == "function":
             _wrap_function(draft, send, tokenizer)

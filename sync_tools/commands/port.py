@@ -118,6 +118,8 @@ def _lines(port: Port) -> Iterator[tuple[str, str]]:
     yield "", f"  ledger: {counts}; {ledger.accounted} of {ledger.added + ledger.removed} lines accounted for"
     for row in port.workflows.registrations:
         yield "", f"  CI: {row.change} {row.test_file} in {row.job}" + (f" ({row.why})" if row.why else "")
+    for name, why in (left for outcome in port.outcomes for left in outcome.unplaced):
+        yield "yellow", f"  CI: no place for {name}: {why}"
     for path, symbol in port.conflicts:
         yield "red", f"  conflict: {path} {symbol}"
     for site in port.unresolved:

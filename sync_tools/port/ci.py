@@ -45,10 +45,14 @@ class Workflows:
     registrations: tuple[Registration, ...] = ()
 
     def rows(self) -> dict[str, list[dict[str, Any]]]:
-        """The rows as `sync port --json` gives them."""
-        return {
+        """The rows as `sync port --json` gives them; those without a place in the fork's matrix say why."""
+        rows = {
             kind: [_row(change) for change in getattr(self.delta, kind)] for kind in ("added", "removed", "changed")
         }
+        left = [
+            {"job": u.job, "test_file": u.row.test_file, "change": u.kind, "why": u.why} for u in self.delta.unplaced
+        ]
+        return rows | {"unplaced": left}
 
 
 def _row(change: RowChange) -> dict[str, Any]:

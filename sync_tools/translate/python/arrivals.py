@@ -78,16 +78,23 @@ def _chunk(an: "Analysis", node: ast.AST, wire: Wire, scope: Scope) -> Value:
 
 def read(an: "Analysis", of: Wire, node: ast.AST) -> None:
     """A key is read of what has not been decoded where we see it."""
-    if of.kind in ("response", "raw", "chunk") and of.sink in an.exchanges.sends:
-        an.exchanges.sends[of.sink].unread.add(an.source.number(node))
+    if of.kind in ("response", "raw", "chunk"):
+        elsewhere(an, of, an.source.number(node))
+
+
+def elsewhere(an: "Analysis", of: Wire, number: int) -> None:
+    """An answer, or a line of a stream, is decoded at a place that cannot be rewritten."""
+    send = an.exchanges.sends.get(of.sink)
+    if send is not None:
+        send.unread.add(number)
+        send.adrift = send.adrift or of.kind in ("lines", "line", "chunk")
 
 
 def let_go(an: "Analysis", held: Value) -> None:
     """A value that leaves: a response nobody here decoded is answered for by nobody."""
     for atom in held:
         if isinstance(atom, Wire) and atom.kind in ("response", "body", "lines", "line", "chunk"):
-            if atom.sink in an.exchanges.sends:
-                an.exchanges.sends[atom.sink].unread.add(atom.sink)
+            elsewhere(an, atom, atom.sink)
         elif isinstance(atom, Seq):
             let_go(an, atom.element)
         elif isinstance(atom, Tup):

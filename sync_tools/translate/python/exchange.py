@@ -13,7 +13,8 @@ class Send:
     """One place that sends a generate request.
 
     A `function` gives the decoded answer itself; a `client` gives a response that is decoded elsewhere. `callee` is what
-    to wrap of a function, `body` the expression to build the request from.
+    to wrap of a function, `body` the expression to build the request from. `adrift`: lines of the stream are decoded
+    where the loop over them is not in sight.
     """
 
     kind: str
@@ -29,6 +30,7 @@ class Send:
     lines: dict[int, Scope] = field(default_factory=dict)
     chunks: dict[int, Scope] = field(default_factory=dict)
     unread: set[int] = field(default_factory=set)
+    adrift: bool = False
 
 
 @dataclass
@@ -38,6 +40,7 @@ class Control:
     node: ast.Call
     endpoint: Endpoint
     method: str
+    url: ast.expr | None
     body: ast.expr | None
     bodies: set[int] = field(default_factory=set)
     unseen: bool = False
@@ -57,3 +60,7 @@ class Exchanges:
     served: dict[int, ast.Call] = field(default_factory=dict)
     foreign: dict[int, ast.Call] = field(default_factory=dict)
     others: set[int] = field(default_factory=set)
+
+    def controls_at(self, node: ast.Call) -> list[Control]:
+        """The control routes that a call may go to."""
+        return [control for control in self.controls.values() if control.node is node]

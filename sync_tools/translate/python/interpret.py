@@ -27,6 +27,13 @@ from sync_tools.translate.python.source import Source
 from sync_tools.translate.python.tokenizers import tokenizer_in_reach
 
 _MOST_ROUNDS = 6
+_BROUGHT_BY_STARS = (
+    "http_utils.post",
+    "http_utils.get",
+    "rollout.GenerateState",
+    "rollout.get_model_url",
+    "processing_utils.load_tokenizer",
+)
 
 
 class Analysis:
@@ -38,6 +45,7 @@ class Analysis:
         self._scopes: dict[int, Scope] = {}
         self.module_scope = self.scope(source.tree, None)
         self._values: dict[int, Value] = {}
+        self.starred: dict[str, None] = {}
         self.text_prompts: dict[int, tuple[str, ast.expr]] = {}
 
     def run(self) -> None:
@@ -114,7 +122,12 @@ class Analysis:
         if frame.scope is self.module_scope and name in frame.scope.cells:
             return frame.scope.cells[name]
         found = frame.scope.enclosing(name)
-        return value(Named(name)) if found is None else found
+        return value(Named(self._starred_name(name))) if found is None else found
+
+    def _starred_name(self, name: str) -> str:
+        """A name that nothing here binds: a builtin, or what a star import is known to bring."""
+        brought = (f"{module}.{name}" for module in self.starred)
+        return next((dotted for dotted in brought if dotted.endswith(_BROUGHT_BY_STARS)), name)
 
     def generators(self, parts: list[ast.comprehension], frame: Frame) -> Frame:
         """A frame in which the targets of a comprehension are bound."""

@@ -27,6 +27,7 @@ from sync_tools.translate.python.lattice import (
     sequence,
     tuple_of,
     value,
+    wires,
 )
 from sync_tools.translate.python.scope import Frame
 
@@ -196,7 +197,10 @@ def _enumerate(an: "Analysis", call: Call, frame: Frame) -> Value:
 def _map(an: "Analysis", call: Call, frame: Frame) -> Value:
     each = tuple(elements(argument) for argument in call.args[1:])
     inner = Call(call.node, call.arg_nodes[0] or call.callee, each, (None,) * len(each), {}, {})
-    return sequence(an.calls.apply(an, call.args[0], inner, frame)) if call.args else UNKNOWN
+    given = an.calls.apply(an, call.args[0], inner, frame) if call.args else UNKNOWN
+    for wire in wires(join(*each), "body", "line", "lines") if wires(given, "answer", "chunk") else ():
+        arrivals.elsewhere(an, wire, an.source.number(call.node))
+    return sequence(given)
 
 
 def _filter(an: "Analysis", call: Call, frame: Frame) -> Value:

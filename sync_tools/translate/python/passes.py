@@ -35,7 +35,7 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
             analysis.run()
     except RecursionError:
         return PythonTranslation(text, (), (Site(1, 1, 1, "module", "nested too deeply to follow"),))
-    queries = control.translate(draft, analysis)
+    queries = control.translate(draft, analysis, seam=style != "inline")
     addresses.rewrite(draft, list(analysis.exchanges.routes), queries)
     requests = [send.named for send in analysis.exchanges.sends.values()]
     kept = keys.rename(draft, analysis.heap, analysis.rules, requests)

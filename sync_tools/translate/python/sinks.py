@@ -1,7 +1,7 @@
 """Where requests leave for the engine."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python import routes, urls
@@ -41,6 +41,7 @@ class Outgoing:
     method: str
     call: "Call"
     url: Value
+    url_node: ast.expr | None
     body: Value
     body_node: ast.expr | None
 
@@ -51,18 +52,18 @@ def is_post(dotted: str) -> bool:
 
 def posted(an: "Analysis", call: "Call", frame: Frame) -> Value:
     """A call of the function that posts a body and gives the decoded answer."""
-    url, _ = call.argument(0, "url")
+    url, url_node = call.argument(0, "url")
     body, body_node = call.argument(1, "payload")
-    return _send(an, Outgoing("function", "post", call, url, body, body_node), frame)
+    return _send(an, Outgoing("function", "post", call, url, url_node, body, body_node), frame)
 
 
 def requested(an: "Analysis", method: str, call: "Call", frame: Frame) -> Value:
     """A call of an HTTP client's method."""
     first = 1 if method in _METHOD_FIRST else 0
-    url, _ = call.argument(first, "url")
+    url, url_node = call.argument(first, "url")
     body, body_node = _body_of(an, call)
     verb = (routes.one_constant(call.args[0]) or "").lower() if first and call.args else method
-    return _send(an, Outgoing("client", verb, call, url, body, body_node), frame)
+    return _send(an, Outgoing("client", verb, call, url, url_node, body, body_node), frame)
 
 
 def opened(an: "Analysis", call: "Call", frame: Frame) -> Value:
@@ -70,11 +71,11 @@ def opened(an: "Analysis", call: "Call", frame: Frame) -> Value:
     sent = wires(call.every(), "response")
     if sent:
         return value(sent[0])
-    url, _ = call.argument(0, "url")
+    url, url_node = call.argument(0, "url")
     body, body_node = call.argument(1, "data")
     body, body_node = _undumped(an, body, body_node)
     verb = "get" if body_node is None else "post"
-    return _send(an, Outgoing("client", verb, call, url, body, body_node), frame)
+    return _send(an, Outgoing("client", verb, call, url, url_node, body, body_node), frame)
 
 
 def foreign(an: "Analysis", call: "Call", frame: Frame) -> Value | None:
@@ -112,7 +113,11 @@ def _send(an: "Analysis", out: Outgoing, frame: Frame) -> Value:
         return UNKNOWN
     generate = [match for match in matched if match[0].old == routes.GENERATE]
     if generate and not routes.is_foreign_body(an, out.body, out.url):
-        urls.note(an, generate)
+        urls.note(an, matched)
+        if len(matched) > len(generate):
+            an.exchanges.others.add(number)
+        for endpoint in {match[0] for match in matched} - {match[0] for match in generate}:
+            _control(an, replace(out, body=out.body | UNKNOWN), number, endpoint)
         return _request(an, out, number, frame, unseen=False)
     an.exchanges.others.add(number)
     if matched and not generate:
@@ -148,7 +153,9 @@ def _request(an: "Analysis", out: Outgoing, number: int, frame: Frame, unseen: b
 
 def _control(an: "Analysis", out: Outgoing, number: int, endpoint: Endpoint) -> None:
     key = (number, endpoint.old)
-    control = an.exchanges.controls.setdefault(key, Control(out.call.node, endpoint, out.method, out.body_node))
+    control = an.exchanges.controls.setdefault(
+        key, Control(out.call.node, endpoint, out.method, out.url_node, out.body_node)
+    )
     control.bodies |= set(dicts(out.body))
     control.unseen = control.unseen or not alone(out.body - NONE)
 

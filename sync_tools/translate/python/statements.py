@@ -239,6 +239,9 @@ def _import(an: "Analysis", node: ast.Import, frame: Frame) -> None:
 def _import_from(an: "Analysis", node: ast.ImportFrom, frame: Frame) -> None:
     module = "." * node.level + (node.module or "")
     for alias in node.names:
+        if alias.name == "*":
+            an.starred.setdefault(module)
+            continue
         dotted = f"{module}{alias.name}" if module.endswith(".") else f"{module}.{alias.name}"
         an.bind(alias.asname or alias.name, value(Named(dotted)), frame)
 

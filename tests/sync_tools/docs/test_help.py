@@ -42,3 +42,9 @@ def test_a_missing_mirror_names_the_command_that_makes_it(tmp_path: Path, sync: 
     assert said.code == 2
     assert "fatal: " in said.err
     assert "remote's" not in said.err
+
+
+def test_the_version_needs_no_command(sync: Callable[..., object]) -> None:
+    said = sync("--version")
+    assert (said.code, said.err) == (0, "")
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*\n", said.out)

@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from pathlib import Path
 
 import typer
 
@@ -48,7 +49,7 @@ def run_app(app: typer.Typer, arguments: list[str]) -> int:
 def _bug(error: Exception) -> SyncError:
     """What nobody foresaw, at the deepest of our lines that it passed."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "sync_tools" in f.filename]
-    place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     said = " ".join(str(error).split())[:200]
     fix = "this is a mistake of vime-sync: SYNC_TRACEBACK=1 shows where, for a report"
     return SyncError(f"stopped on {type(error).__name__}: {said}", place, fix)

@@ -94,16 +94,16 @@ class Repo:
 
     @staticmethod
     def open(path: Path) -> "Repo":
-        """The repository at or above `path`. Raises SyncError where there is none."""
+        """The repository at or above `path`, which may be a git directory. Raises SyncError where there is none."""
         fix = "name a git repository (a clone, or a bare one)"
         if not path.is_dir():
             raise SyncError("no such folder", str(path), fix)
         here = Repo(path, path)
         try:
-            common, bare = here.line(
-                "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository"
+            common, inside = here.line(
+                "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-inside-work-tree"
             ).split("\n")
-            top = None if bare == "true" else Path(here.line("rev-parse", "--show-toplevel"))
+            top = Path(here.line("rev-parse", "--show-toplevel")) if inside == "true" else None
         except (GitFailed, ValueError) as e:
             if "dubious ownership" in str(e):
                 fix = f"it belongs to another user: git config --global --add safe.directory {path}"

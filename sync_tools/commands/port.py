@@ -118,6 +118,8 @@ def _lines(port: Port) -> Iterator[tuple[str, str]]:
     yield "", f"  ledger: {counts}; {ledger.accounted} of {ledger.added + ledger.removed} lines accounted for"
     for row in port.workflows.registrations:
         yield "", f"  CI: {row.change} {row.test_file} in {row.job}" + (f" ({row.why})" if row.why else "")
+    for name, why in (left for outcome in port.outcomes for left in outcome.unplaced):
+        yield "yellow", f"  CI: no place for {name}: {why}"
     for path, symbol in port.conflicts:
         yield "red", f"  conflict: {path} {symbol}"
     for site in port.unresolved:
@@ -137,7 +139,7 @@ def _findings(port: Port) -> Iterator[tuple[str, str]]:
     for name, check in sorted(port.checks.items()):
         found = [f for f in check.findings if f.origin == "introduced" and f.path not in waiting]
         if check.result == "not run" and found:
-            yield "", f"  {name} not run ({check.reason}): {', '.join(f.path for f in found)}"
+            yield "", f"  pending: {name}, waits for {check.reason}: {', '.join(f.path for f in found)}"
             continue
         for finding in found:
             yield "red" if check.gating else "yellow", f"  {name}: {finding.path}:{finding.line} {finding.message}"

@@ -154,7 +154,11 @@ class Run:
             brought=frozenset(self.request.bring),
         )
         began = time.monotonic()
-        port = port_changes(changes, job(Job(setting, self.request.run_tests)), self.progress)
+        port = port_changes(
+            changes,
+            job(Job(setting, self.places.upstream.tree(landing_.commit), self.request.run_tests)),
+            self.progress,
+        )
         return replace(port, ledger=with_history(port.ledger, tree, config), seconds=time.monotonic() - began)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:

@@ -49,7 +49,7 @@ def open_upstream(location: str | None, config: Config) -> Repo:
         raise SyncError(
             "no mirror of upstream yet",
             without_secrets(place),
-            "run `vime-sync fetch` first, or name a clone with --upstream",
+            f"run `vime-sync fetch{_named(location)}` first, or name a clone with --upstream",
         )
     return Repo.open(path)
 
@@ -73,7 +73,7 @@ def fetch(location: str, *, into: Path | None = None) -> Path:
                 shutil.rmtree(scratch, ignore_errors=True)
             return target
     except GitFailed as e:
-        said = without_secrets(e.stderr.splitlines()[-1] if e.stderr else "git failed")
+        said = without_secrets(_cause(e.stderr))
         raise SyncError(
             f"cannot fetch upstream: {said}", without_secrets(location), "check the address and your access"
         ) from e
@@ -88,3 +88,15 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _named(location: str | None) -> str:
+    return f" --upstream {without_secrets(location)}" if location else ""
+
+
+def _cause(stderr: str) -> str:
+    """What git says went wrong: its first complaint, the others follow from it."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    return next(
+        (line for line in lines if re.match(r"(remote: )?(fatal|error):", line)), lines[-1] if lines else "git failed"
+    )

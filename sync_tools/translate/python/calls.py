@@ -1,9 +1,11 @@
 """Calls: the module's own functions are followed with their arguments, classes keep one object each."""
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sync_tools.translate.python import arrivals
+from sync_tools.translate.python.call import Call
 from sync_tools.translate.python.lattice import (
     NOTHING,
     TRANSLATED,
@@ -17,7 +19,6 @@ from sync_tools.translate.python.lattice import (
     Opaque,
     Partial,
     Seq,
-    Super,
     Thing,
     Tup,
     Value,
@@ -38,50 +39,12 @@ _DEEPEST_CALL = 8
 INLINE_PREFIXES = ("_vllm_", "_Vllm")
 
 
-@dataclass(frozen=True)
-class Call:
-    """A call as it is made: arguments by position and by name, each with the expression it was written as.
-
-    `callee` is the expression of what is called; of a function handed to another (`to_thread(post, ...)`), the argument.
-    """
-
-    node: ast.Call
-    callee: ast.expr
-    args: tuple[Value, ...]
-    arg_nodes: tuple[ast.expr | None, ...]
-    keywords: dict[str, Value]
-    keyword_nodes: dict[str, ast.expr]
-    rest: Value = NOTHING
-    open: bool = False
-
-    def argument(self, position: int, *names: str) -> tuple[Value, ast.expr | None]:
-        for name in names:
-            if name in self.keywords:
-                return self.keywords[name], self.keyword_nodes.get(name)
-        if position < len(self.args):
-            return self.args[position], self.arg_nodes[position]
-        return (self.rest, None) if self.rest else (NOTHING, None)
-
-    def every(self) -> Value:
-        return join(*self.args, *self.keywords.values(), self.rest)
-
-    def handed_on(self, first: int) -> "Call":
-        """The call that this one makes of its argument number `first - 1`, with those behind it."""
-        return replace(
-            self,
-            callee=self.arg_nodes[first - 1] or self.callee,
-            args=self.args[first:],
-            arg_nodes=self.arg_nodes[first:],
-        )
-
-
 class Calls:
     """Follows calls; remembers, within a round, what a function gave for the same arguments."""
 
     def __init__(self) -> None:
         self._functions: dict[int, tuple[FunctionNode, Scope]] = {}
         self._generators: dict[int, bool] = {}
-        self._classes: dict[int, tuple[ast.ClassDef, Scope, tuple[Value, ...]]] = {}
         self._seen: dict[tuple[object, ...], Value] = {}
         self._running: set[int] = set()
         self.called: set[int] = set()
@@ -113,14 +76,14 @@ class Calls:
         call = Call(node, node.func, tuple(args), tuple(nodes), keywords, keyword_nodes, rest, open_)
         if isinstance(node.func, ast.Attribute):
             receiver = an.evaluate(node.func.value, frame)
-            return an.models.method(an, receiver, node.func.attr, call, frame)
+            return an.method(receiver, node.func.attr, call, frame)
         return self.apply(an, an.evaluate(node.func, frame), call, frame)
 
     def apply(self, an: "Analysis", callee: Value, call: Call, frame: Frame) -> Value:
         """What calling any of these gives."""
         found = [NOTHING]
         for atom in ordered(callee):
-            if self._is_ours(atom):
+            if self._is_ours(an, atom):
                 found.append(value(TRANSLATED))
             elif isinstance(atom, Func):
                 found.append(self.invoke(an, atom.node, call, frame))
@@ -138,20 +101,20 @@ class Calls:
                 )
                 found.append(self.apply(an, atom.func, whole, frame))
             elif isinstance(atom, Named):
-                found.append(an.models.function(an, atom.dotted, call, frame))
-            elif isinstance(atom, Inst) and (method := self.method(an, atom.cls, "__call__")) is not None:
+                found.append(an.library(atom.dotted, call, frame))
+            elif isinstance(atom, Inst) and (method := an.classes.method(atom.cls, "__call__")) is not None:
                 found.append(self.invoke(an, method.func, call, frame, receiver=value(atom)))
             else:
-                found.append(an.models.unknown(an, call, frame))
+                found.append(an.unknown(call, frame))
         return join(*found) or UNKNOWN
 
-    def _is_ours(self, atom: Atom) -> bool:
+    def _is_ours(self, an: "Analysis", atom: Atom) -> bool:
         """Whether this is a product of the seam, or a helper that the inline style wrote."""
         node = None
         if isinstance(atom, Func):
             node = self._functions[atom.node][0]
         elif isinstance(atom, Class):
-            node = self._classes[atom.node][0]
+            node = an.classes.node(atom.node)
         return atom == TRANSLATED or getattr(node, "name", "").startswith(INLINE_PREFIXES)
 
     def define(self, an: "Analysis", node: FunctionNode, frame: Frame) -> Value:
@@ -164,56 +127,10 @@ class Calls:
             an.evaluate(default, frame)
         return value(Func(number))
 
-    def define_class(self, an: "Analysis", node: ast.ClassDef, frame: Frame) -> Value:
-        number = an.source.number(node)
-        bases = tuple(an.evaluate(base, frame) for base in node.bases)
-        scope = an.scope(node, frame.scope)
-        body = Frame(scope, depth=frame.depth)
-        self._classes[number] = (node, scope, bases)
-        an.block(node.body, body)
-        return value(Class(number))
-
-    def method(self, an: "Analysis", cls: int, name: str) -> Bound | None:
-        """The function that the class, or one of its bases here, defines under the name."""
-        held = self.class_value(cls, name)
-        for atom in held:
-            if isinstance(atom, Func):
-                return Bound(atom.node, cls)
-        return None
-
-    def inherited(self, an: "Analysis", of: Super, name: str) -> Bound | None:
-        """The method that `super().name` is."""
-        for base in self._classes[of.of][2]:
-            for atom in base:
-                if isinstance(atom, Class) and (found := self.method(an, atom.node, name)) is not None:
-                    return Bound(found.func, of.cls)
-        return None
-
-    def super_of(self, an: "Analysis", frame: Frame) -> Value:
-        """`super()` where the frame runs."""
-        cls = frame.scope.parent.node if frame.scope.parent is not None else None
-        own = next((a for held in (frame.env or {}).values() for a in held if isinstance(a, Inst)), None)
-        if not isinstance(cls, ast.ClassDef) or own is None:
-            return UNKNOWN
-        return value(Super(an.source.number(cls), own.cls))
-
-    def class_value(self, cls: int, name: str) -> Value:
-        """What the class, or one of its bases here, binds the name to."""
-        if cls not in self._classes:
-            return NOTHING
-        _, scope, bases = self._classes[cls]
-        if name in scope.cells:
-            return scope.cells[name]
-        for base in bases:
-            for atom in base:
-                if isinstance(atom, Class):
-                    return self.class_value(atom.node, name)
-        return NOTHING
-
     def member(self, an: "Analysis", inst: Inst, name: str, node: ast.AST, frame: Frame) -> Value:
         """An attribute of an object of the module's own class."""
         held = an.heap.attribute(inst.cls, name)
-        method = self.method(an, inst.cls, name)
+        method = an.classes.method(inst.cls, name)
         if method is not None:
             function, _ = self._functions[method.func]
             names = {d.id for d in getattr(function, "decorator_list", ()) if isinstance(d, ast.Name)}
@@ -221,16 +138,16 @@ class Calls:
                 plain = Call(ast.Call(func=node, args=[], keywords=[]), node, (), (), {}, {})
                 return self.invoke(an, method.func, plain, frame, receiver=value(inst))
             return join(held, value(method))
-        held = join(held, self.class_value(inst.cls, name))
+        held = join(held, an.classes.value(inst.cls, name))
         return held or value(Opaque(f"self.{name}"))
 
     def _construct(self, an: "Analysis", cls: int, call: Call, frame: Frame) -> Value:
         inst = value(Inst(cls))
-        init = self.method(an, cls, "__init__")
+        init = an.classes.method(cls, "__init__")
         if init is not None:
             self.invoke(an, init.func, call, frame, receiver=inst)
             return inst
-        node = self._classes[cls][0]
+        node = an.classes.node(cls)
         names = [s.target.id for s in node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
         for name, held in (*zip(names, call.args, strict=False), *call.keywords.items()):
             an.heap.set_attribute(cls, name, held)
@@ -266,7 +183,7 @@ class Calls:
         if call is None:
             an.let_go(given)
         else:
-            given = an.sinks.returned(an, given, call, frame)
+            given = arrivals.returned(an, given, call, frame)
         return given
 
     def _parameters(
@@ -317,7 +234,7 @@ class Calls:
             elif isinstance(atom, Seq):
                 found.append(atom.element)
             elif isinstance(atom, Inst):
-                method = self.method(an, atom.cls, "__aenter__") or self.method(an, atom.cls, "__enter__")
+                method = an.classes.method(atom.cls, "__aenter__") or an.classes.method(atom.cls, "__enter__")
                 plain = Call(ast.Call(), ast.Name(id=""), (), (), {}, {})
                 found.append(
                     value(atom) if method is None else self.invoke(an, method.func, plain, frame, receiver=value(atom))
@@ -330,21 +247,11 @@ class Calls:
         """Run the functions that nothing here calls, as something outside would."""
         done: set[int] = set()
         while pending := [func for func in sorted(self._functions) if func not in done | self.called]:
-            receivers = self._receivers()
+            receivers = an.classes.receivers()
             for func in pending:
                 done.add(func)
-                if func not in self.called and not self._is_ours(Func(func)):
+                if func not in self.called and not self._is_ours(an, Func(func)):
                     self.invoke(an, func, None, Frame(an.module_scope), receiver=receivers.get(func))
-
-    def _receivers(self) -> dict[int, Value]:
-        """The objects that methods get, by method."""
-        methods: dict[int, Value] = {}
-        for number, (_, scope, _) in self._classes.items():
-            for held in scope.cells.values():
-                for atom in held:
-                    if isinstance(atom, Func):
-                        methods[atom.node] = join(methods.get(atom.node, NOTHING), value(Inst(number)))
-        return methods
 
 
 def _is_static(node: FunctionNode) -> bool:

@@ -31,7 +31,7 @@ def not_understood(draft: Draft, an: "Analysis") -> set[int]:
         node = an.source.nodes[number]
         if len(answers) != len(held) or not _is_plain_use(draft, an, node):
             found |= answers
-    for sink, send in an.sinks.sends.items():
+    for sink, send in an.exchanges.sends.items():
         asks = [an.heap.sites[site].fields.keys() for site in send.bodies]
         if not asks or not all({"return_logprob", "logprobs"} & keys for keys in asks):
             found.add(sink)
@@ -62,7 +62,13 @@ def _is_called_here(draft: Draft, an: "Analysis", node: ast.AST) -> bool:
     function = node
     while function is not None and not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         function = draft.source.parent(function)
-    return function is not None and draft.source.number(function) in an.calls.called
+    wrapped = any(not _is_transparent(decorator) for decorator in getattr(function, "decorator_list", ()))
+    return function is not None and not wrapped and draft.source.number(function) in an.calls.called
+
+
+def _is_transparent(decorator: ast.expr) -> bool:
+    """Whether the decorator is known to hand on what the function gives, unread."""
+    return isinstance(decorator, ast.Name) and decorator.id in ("staticmethod", "classmethod", "property")
 
 
 def _in_string(draft: Draft, node: ast.AST) -> bool:

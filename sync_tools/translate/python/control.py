@@ -4,8 +4,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.draft import Draft
-from sync_tools.translate.python.lattice import Piece
-from sync_tools.translate.python.sinks import Control
+from sync_tools.translate.python.exchange import Control
+from sync_tools.translate.python.lattice import Named, Piece, Tup, Value
+from sync_tools.translate.python.text import one_constant
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
@@ -14,85 +15,137 @@ _RULE = "SY104"
 _PREFIX = "generate-tokens-"
 _PAUSES = {"abort": "", "retract": "?mode=keep", "in_place": "?mode=keep&clear_cache=false"}
 _TAGS = ("weights", "kv_cache")
+_OPTION = {"pause": "mode", "wake": "tags"}
+_AS_QUERY = {"pause": "pause_query", "wake": "wake_up_query"}
 
 
-def translate(draft: Draft, an: "Analysis") -> dict[tuple[Piece, ...], str]:
-    """Rewrite bodies, methods and answers; the queries that the routes get."""
+def translate(draft: Draft, an: "Analysis", seam: bool) -> dict[tuple[Piece, ...], str]:
+    """Rewrite bodies, methods and answers; the queries that the routes get. Without a `seam` the rest is reported."""
     queries: dict[tuple[Piece, ...], str] = {}
-    for control in an.sinks.controls.values():
+    for control in an.exchanges.controls.values():
         if control.endpoint.new is None:
             continue
-        written = [draft.source.nodes[site] for site in sorted(control.bodies)]
-        query = _body(draft, control, [node for node in written if isinstance(node, ast.Dict)])
+        query = _body(draft, an, control, seam)
         if query:
-            for endpoint, pieces, _ in an.sinks.routes:
+            for endpoint, pieces, _ in an.exchanges.routes:
                 if endpoint is control.endpoint:
                     queries[pieces] = query
         _method(draft, an, control)
-        _answer(draft, control)
+        _answer(draft, control, seam)
     return queries
 
 
-def _body(draft: Draft, control: Control, bodies: list[ast.expr]) -> str:
+def _body(draft: Draft, an: "Analysis", control: Control, seam: bool) -> str:
     """Rewrites what is sent; the query that takes its place."""
     kind = control.endpoint.body
-    entries = [_entries(body) for body in bodies]
-    if kind in (None, "none") or (all(e == {} for e in entries) and not control.unseen):
+    if kind in (None, "none"):
         return ""
-    if control.unseen or any(e is None for e in entries) or len(bodies) != len(control.bodies):
-        return _unseen_body(draft, control)
+    bodies = _written(draft, an, control)
+    if bodies is None:
+        _when_sent(draft, an, control, seam)
+        return ""
     if kind == "abort":
-        for body, entry in zip(bodies, entries, strict=True):
+        for body, entry in bodies:
             _abort(draft, body, entry)
         return ""
-    queries = {_query(kind, entry) for entry in entries}
+    queries = {_query(an, kind, entry) for _, entry in bodies} or {""}
     query = queries.pop() if len(queries) == 1 else None
     if query is None:
-        draft.site(
-            control.node, control.endpoint.old, f"{control.endpoint.new} takes its options as a query, not as this body"
-        )
+        _when_sent(draft, an, control, seam)
         return ""
-    for body in bodies:
-        _replace(draft, body, "{}")
+    for body, entry in bodies:
+        if entry:
+            _replace(draft, body, "{}")
     return query
 
 
-def _unseen_body(draft: Draft, control: Control) -> str:
-    if control.endpoint.body == "abort" and control.body is not None:
-        span = draft.source.span(control.body)
-        written = draft.source.segment(control.body)
-        draft.edits.wrap(span, f"{draft.seam('abort_body')}(", ")")
-        draft.applied(_RULE, span[0], written, f"abort_body({written})")
+def _written(draft: Draft, an: "Analysis", control: Control) -> list[tuple[ast.expr, dict[str, ast.expr]]] | None:
+    """The bodies with their entries; None when not all of what is sent stands in literals."""
+    found = []
+    for number in sorted(control.bodies):
+        site, node = an.heap.sites[number], draft.source.nodes[number]
+        entries = _entries(node)
+        if entries is None or site.dynamic or site.outside:
+            return None
+        if site.fields != {key: an.value_of(entry) for key, entry in entries.items()}:
+            return None
+        found.append((node, entries))
+    return None if control.unseen else found
+
+
+def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> None:
+    """What is sent is known only when it is sent: the seam looks at it then."""
+    kind, alone = control.endpoint.body, len(an.exchanges.controls_at(control.node)) == 1
+    alone = alone and an.source.number(control.node) not in an.exchanges.sends
+    entry = _entries(control.body) if alone and control.body is not None else None
+    if not seam or control.body is None or (kind == "sleep" and entry):
+        draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new))
+    elif kind == "abort" and alone:
+        _wrap(draft, control.body, f"{draft.seam('abort_body')}(", ")")
+    elif entry is not None and entry.keys() == {_OPTION.get(kind)} and control.url is not None:
+        option = draft.source.span(entry[_OPTION[kind]])
+        start, end = draft.source.span(control.url)
+        name = draft.seam(_AS_QUERY[kind])
+        draft.edits.replace((start, end), (start, end), f" + {name}(", option, ")")
+        draft.applied(_RULE, start, draft.short(control.url), f"{draft.short(control.url)} + {name}(...)")
+        _replace(draft, control.body, "{}")
+    elif control.url in control.node.args and control.body in control.node.args:
+        if len(an.exchanges.controls_at(control.node)) > 1 and control is not an.exchanges.controls_at(control.node)[0]:
+            return
+        start, end = draft.source.span(control.url)[0], draft.source.span(control.body)[1]
+        name = draft.seam("control_call")
+        draft.edits.wrap((start, end), f"*{name}(", ")")
+        draft.applied(_RULE, start, draft.source.text[start:end], f"*{name}({draft.source.text[start:end]})")
     else:
-        draft.site(
-            control.node, control.endpoint.old, f"{control.endpoint.new} takes its options as a query, not as this body"
-        )
-    return ""
+        draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new))
 
 
-def _query(kind: str, entry: dict[str, ast.expr]) -> str | None:
+_NOT_THIS_BODY = {
+    "abort": "{} takes request_ids, and what is sent here cannot be seen",
+    "pause": "{} takes its mode as a query, not as this body",
+    "wake": "{} takes its tags as a query, not as this body",
+    "sleep": "{} takes no tags: weights and KV cache sleep together",
+}
+
+
+def _query(an: "Analysis", kind: str, entry: dict[str, ast.expr]) -> str | None:
     if entry == {}:
         return ""
     if kind == "pause" and entry.keys() == {"mode"}:
-        return _PAUSES.get(getattr(entry["mode"], "value", None))
-    return _tags(entry["tags"]) if kind == "wake" and entry.keys() == {"tags"} else None
+        return _PAUSES.get(one_constant(an.value_of(entry["mode"])))
+    if entry.keys() != {"tags"}:
+        return None
+    known = [tag for tag in _TAGS if tag in (_constants(an.value_of(entry["tags"])) or ())]
+    if kind == "sleep":
+        return "" if known == list(_TAGS) else None
+    return "?" + "&".join(f"tags={tag}" for tag in known) if known else None
+
+
+def _constants(of: Value) -> list[str] | None:
+    """The strings of a list that is known whole."""
+    only = next(iter(of)) if len(of) == 1 else None
+    held = [one_constant(element) for element in only.elements] if isinstance(only, Tup) else [None]
+    return None if None in held else held
 
 
 def _abort(draft: Draft, body: ast.expr, entry: dict[str, ast.expr]) -> None:
+    if not entry:
+        return
     if "rid" not in entry:
         _replace(draft, body, "{}")
         return
-    written = draft.source.segment(entry["rid"])
+    span = draft.source.span(entry["rid"])
     simple = isinstance(entry["rid"], ast.Name | ast.Attribute)
-    rid = f'f"{_PREFIX}{{{written}}}"' if simple else f'"{_PREFIX}" + {written}'
-    _replace(draft, body, f'{{"request_ids": [{rid}]}}')
-
-
-def _tags(node: ast.expr) -> str | None:
-    if not isinstance(node, ast.List | ast.Tuple) or not all(isinstance(e, ast.Constant) for e in node.elts):
-        return None
-    known = [str(e.value) for e in node.elts if e.value in _TAGS]
-    return "?" + "&".join(f"tags={tag}" for tag in known) if known else None
+    before, after = (
+        (f'{{"request_ids": [f"{_PREFIX}{{', '}"]}') if simple else (f'{{"request_ids": ["{_PREFIX}" + ', "]}")
+    )
+    draft.edits.replace(draft.source.span(body), before, span, after)
+    draft.applied(
+        _RULE,
+        draft.source.span(body)[0],
+        draft.source.segment(body),
+        f"{before}{draft.source.text[slice(*span)]}{after}",
+    )
 
 
 def _method(draft: Draft, an: "Analysis", control: Control) -> None:
@@ -104,15 +157,52 @@ def _method(draft: Draft, an: "Analysis", control: Control) -> None:
         _, end = draft.source.span(func)
         draft.edits.replace((end - len(func.attr), end), wanted)
         draft.applied(_RULE, end - len(func.attr), func.attr, wanted)
-    elif isinstance(func, ast.Name) and wanted in draft.taken and len(control.node.args) == 1:
-        _replace(draft, func, wanted)
-        end = draft.source.span(control.node.args[0])[1]
-        draft.edits.insert(end, ", {}")
+        _empty_body(draft, an, control)
+    elif isinstance(func, ast.Name) and len(control.node.args) == 1 and (name := _imported(draft, func.id, wanted)):
+        _replace(draft, func, name)
+        _empty_body(draft, an, control)
     else:
         draft.site(control.node, control.endpoint.old, f"{control.endpoint.new} wants {wanted.upper()}")
 
 
-def _answer(draft: Draft, control: Control) -> None:
+def _empty_body(draft: Draft, an: "Analysis", control: Control) -> None:
+    """Upstream's own `post` wants a body."""
+    func = control.node.func
+    ours = isinstance(func, ast.Name) or any(
+        isinstance(a, Named) and a.dotted.endswith("http_utils") for a in an.value_of(func.value)
+    )
+    if ours and len(control.node.args) == 1:
+        draft.edits.insert(draft.source.span(control.node.args[0])[1], ", {}")
+
+
+def _imported(draft: Draft, name: str, wanted: str) -> str | None:
+    """What `wanted` goes by here, imported beside `name` where it was not; None where that cannot be."""
+    for node in draft.source.tree.body:
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        held = {alias.name: alias for alias in node.names}
+        beside = next((alias for alias in node.names if (alias.asname or alias.name) == name), None)
+        if beside is not None and wanted in held:
+            return held[wanted].asname or wanted
+        if beside is not None and wanted not in draft.taken:
+            draft.edits.insert(draft.source.span(beside)[1], f", {wanted}")
+            draft.taken |= {wanted}
+            return wanted
+        if beside is not None:
+            return wanted if _is_import_of(draft, wanted) else None
+    return None
+
+
+def _is_import_of(draft: Draft, name: str) -> bool:
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module or "").endswith("http_utils")
+        and any(alias.name == name and alias.asname is None for alias in node.names)
+        for node in draft.source.tree.body
+    )
+
+
+def _answer(draft: Draft, control: Control, seam: bool) -> None:
     if control.endpoint.answer is None:
         return
     outer = draft.source.parent(control.node)
@@ -122,7 +212,12 @@ def _answer(draft: Draft, control: Control) -> None:
                 control.node, control.endpoint.old, f"{control.endpoint.new} answers 200 even when busy: read `success`"
             )
         return
-    if control.endpoint.answer == "load" and isinstance(control.node.func, ast.Name) and isinstance(outer, ast.Await):
+    if (
+        seam
+        and control.endpoint.answer == "load"
+        and isinstance(control.node.func, ast.Name)
+        and isinstance(outer, ast.Await)
+    ):
         span = draft.source.span(outer)
         draft.edits.wrap(span, f"{draft.seam('read_load')}(", ")")
         draft.applied(_RULE, span[0], draft.source.segment(outer), f"read_load({draft.source.segment(outer)})")
@@ -141,3 +236,9 @@ def _replace(draft: Draft, node: ast.expr, new: str) -> None:
     span = draft.source.span(node)
     draft.edits.replace(span, new)
     draft.applied(_RULE, span[0], draft.source.segment(node), new)
+
+
+def _wrap(draft: Draft, node: ast.expr, before: str, after: str) -> None:
+    span = draft.source.span(node)
+    draft.edits.wrap(span, before, after)
+    draft.applied(_RULE, span[0], draft.source.segment(node), f"{before}{draft.source.segment(node)}{after}")

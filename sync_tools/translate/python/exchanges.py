@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sync_tools.translate.python import prompts
 from sync_tools.translate.python.draft import Draft
-from sync_tools.translate.python.sinks import Send
+from sync_tools.translate.python.exchange import Send
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
@@ -15,7 +15,7 @@ _NEEDS_REQUEST = {"logprob_start_len", "return_routed_experts", "routed_experts_
 
 
 def translate(draft: Draft, an: "Analysis") -> None:
-    for send in an.sinks.sends.values():
+    for send in an.exchanges.sends.values():
         tokenizer = prompts.tokenizer_for(draft, an, send)
         if send.kind == "function":
             _wrap_function(draft, send, tokenizer)
@@ -23,7 +23,8 @@ def translate(draft: Draft, an: "Analysis") -> None:
             _stream(draft, an, send)
         else:
             _client(draft, an, send, tokenizer)
-        _report_unread(draft, an, send)
+        if not (send.lines and send.adrift):
+            _report_unread(draft, an, send)
 
 
 def _wrap_function(draft: Draft, send: Send, tokenizer: str | None) -> None:
@@ -84,12 +85,11 @@ def _stream(draft: Draft, an: "Analysis", send: Send) -> None:
             draft.insert_before(
                 draft.source.statement(draft.source.nodes[number]), f"{name} = {draft.seam('AnswerStream')}()", _STREAM
             )
+    whole = send.adrift or not send.chunks
     for number in send.lines:
-        _wrap(draft, draft.source.nodes[number], f"{name}.lines", ")", _STREAM)
-    for number in send.chunks:
+        _wrap(draft, draft.source.nodes[number], f"{name}.{'upstream_lines' if whole else 'lines'}", ")", _STREAM)
+    for number in () if whole else send.chunks:
         _wrap(draft, draft.source.nodes[number], f"{name}.read", ")", _STREAM)
-    if not send.chunks:
-        draft.site(send.node, "stream", "where its lines are decoded cannot be seen")
 
 
 def _declare(draft: Draft, send: Send, name: str) -> None:

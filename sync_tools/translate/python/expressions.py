@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sync_tools.translate.python import text
+from sync_tools.translate.python import arrivals, reads, text, urls
 from sync_tools.translate.python.heap import KeyUse
 from sync_tools.translate.python.lattice import (
     NONE,
@@ -66,7 +66,7 @@ def _joined_string(an: "Analysis", node: ast.JoinedStr, frame: Frame) -> Value:
             held = an.evaluate(part.value, frame)
             an.let_go(held)
             parts.append(text.as_text(held))
-    return an.sinks.addressed(an, text.concatenated(parts))
+    return urls.addressed(an, text.concatenated(parts))
 
 
 def _attribute(an: "Analysis", node: ast.Attribute, frame: Frame) -> Value:
@@ -85,8 +85,8 @@ def attribute(an: "Analysis", of: Value, name: str, node: ast.AST, frame: Frame)
         elif isinstance(atom, Inst):
             found.append(an.calls.member(an, atom, name, node, frame))
         elif isinstance(atom, Class):
-            method = an.calls.method(an, atom.node, name)
-            found.append(an.calls.class_value(atom.node, name) or UNKNOWN if method is None else value(method))
+            method = an.classes.method(atom.node, name)
+            found.append(an.classes.value(atom.node, name) or UNKNOWN if method is None else value(method))
         elif isinstance(atom, text.Text) and name == "value":
             found.append(value(atom))
         elif isinstance(atom, Thing) and atom.kind == "state":
@@ -123,7 +123,7 @@ def _subscript(an: "Analysis", node: ast.Subscript, frame: Frame) -> Value:
                 else value(text.Text(atom.pieces[-1:], False, atom.engine))
             )
         elif isinstance(atom, Wire):
-            found.append(an.reads.index(an, atom, node))
+            found.append(reads.element(atom))
         else:
             found.append(elements(value(atom)))
     return join(*found)
@@ -137,7 +137,8 @@ def read_key(an: "Analysis", of: Value, key: str, node: ast.AST, key_node: ast.A
     found = [an.heap.read(site, key) for site in sites]
     for atom in of:
         if isinstance(atom, Wire):
-            found.append(an.reads.key(an, atom, key, node))
+            arrivals.read(an, atom, node)
+            found.append(reads.part(atom, key))
         elif not isinstance(atom, Dict) and atom not in NONE:
             found.append(UNKNOWN)
     return join(*found) or UNKNOWN
@@ -208,15 +209,14 @@ def _compare(an: "Analysis", node: ast.Compare, frame: Frame) -> Value:
             else:
                 use = KeyUse(key, an.source.number((node.left, *node.comparators)[i]), "read", alone(values[i + 1]))
                 an.heap.use(sites, use)
-            an.reads.contains(an, values[i + 1], key, node)
-        an.sinks.compared(an, values[i], values[i + 1])
+        urls.compared(an, values[i], values[i + 1])
     return UNKNOWN
 
 
 def _binary(an: "Analysis", node: ast.BinOp, frame: Frame) -> Value:
     left, right = an.evaluate(node.left, frame), an.evaluate(node.right, frame)
     if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
-        return an.sinks.addressed(an, text.percent(node.left.value, an.source.number(node.left), right))
+        return urls.addressed(an, text.percent(node.left.value, an.source.number(node.left), right))
     if isinstance(node.op, ast.BitOr) and (dicts(left) or dicts(right)):
         site = an.source.number(node)
         an.heap.site(site)
@@ -225,7 +225,7 @@ def _binary(an: "Analysis", node: ast.BinOp, frame: Frame) -> Value:
         return value(Dict(site))
     if isinstance(node.op, ast.Add | ast.Div):
         if any(isinstance(atom, text.Text) for atom in (*left, *right)):
-            return an.sinks.addressed(an, text.concatenated([text.as_text(left), text.as_text(right)]))
+            return urls.addressed(an, text.concatenated([text.as_text(left), text.as_text(right)]))
         if isinstance(node.op, ast.Add):
             return sequence(join(elements(left), elements(right)))
     return UNKNOWN
@@ -241,7 +241,7 @@ def _tuple(an: "Analysis", node: ast.Tuple | ast.List | ast.Set, frame: Frame) -
 
 def _await(an: "Analysis", node: ast.Await, frame: Frame) -> Value:
     of = an.evaluate(node.value, frame)
-    an.sinks.awaited(an, node)
+    arrivals.awaited(an, node)
     return of
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sync_tools.translate.python import chains, helpers, prompts
 from sync_tools.translate.python.draft import Draft
+from sync_tools.translate.python.exchange import Send
 from sync_tools.translate.python.keys import Kept
-from sync_tools.translate.python.sinks import Send
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
@@ -21,15 +21,15 @@ _ASK, _READ, _STREAM = "SY151", "SY152", "SY153"
 def translate(draft: Draft, an: "Analysis", kept: Kept) -> None:
     wrapped = chains.not_understood(draft, an)
     needed: set[str] = set()
-    for number, send in an.sinks.sends.items():
+    for number, send in an.exchanges.sends.items():
         tokenizer = prompts.tokenizer_for(draft, an, send)
         if _ask(draft, an, send, tokenizer):
             needed.add("_vllm_request")
             needed |= _receive(draft, send, native=number not in wrapped)
-    natives = {number for number in an.sinks.sends if number not in wrapped}
+    natives = {number for number in an.exchanges.sends if number not in wrapped}
     needed |= chains.rewrite(draft, an, natives)
     _report(draft, an)
-    mixed = {an.source.number(send.node) for send in an.sinks.sends.values()} & an.sinks.others
+    mixed = {an.source.number(send.node) for send in an.exchanges.sends.values()} & an.exchanges.others
     helpers.insert(draft, needed, helpers.Names(kept.request, kept.sampling, bool(mixed)), _ASK)
 
 
@@ -99,6 +99,6 @@ def _stream(draft: Draft, send: Send) -> set[str]:
 
 
 def _report(draft: Draft, an: "Analysis") -> None:
-    for send in an.sinks.sends.values():
+    for send in an.exchanges.sends.values():
         for number in send.unread:
             draft.site(an.source.nodes[number], "answer", "it leaves this module before it is decoded")

@@ -2,7 +2,10 @@
 
 import ast
 
-from sync_tools.translate.python import calls, expressions, models, statements
+from sync_tools.translate.python import arrivals, calls, expressions, methods, models, statements
+from sync_tools.translate.python.call import Call
+from sync_tools.translate.python.classes import Classes
+from sync_tools.translate.python.exchange import Exchanges
 from sync_tools.translate.python.heap import Heap
 from sync_tools.translate.python.lattice import (
     NOTHING,
@@ -18,26 +21,31 @@ from sync_tools.translate.python.lattice import (
     join,
     value,
 )
-from sync_tools.translate.python.reads import Reads
 from sync_tools.translate.python.rules import Rules
 from sync_tools.translate.python.scope import Frame, Scope
-from sync_tools.translate.python.sinks import Sinks
 from sync_tools.translate.python.source import Source
 from sync_tools.translate.python.tokenizers import tokenizer_in_reach
 
 _MOST_ROUNDS = 6
+_BROUGHT_BY_STARS = (
+    "http_utils.post",
+    "http_utils.get",
+    "rollout.GenerateState",
+    "rollout.get_model_url",
+    "processing_utils.load_tokenizer",
+)
 
 
 class Analysis:
-    """What is known of a module. After `run`, `sinks` holds the exchanges with the engine and `heap` the dicts."""
+    """What is known of a module. After `run`, `exchanges` holds the exchanges with the engine and `heap` the dicts."""
 
     def __init__(self, source: Source, rules: Rules, seam_module: str) -> None:
         self.source, self.rules, self.seam_module = source, rules, seam_module
-        self.heap, self.calls, self.sinks, self.reads = Heap(), calls.Calls(), Sinks(), Reads()
-        self.models = models
+        self.heap, self.calls, self.classes, self.exchanges = Heap(), calls.Calls(), Classes(), Exchanges()
         self._scopes: dict[int, Scope] = {}
         self.module_scope = self.scope(source.tree, None)
         self._values: dict[int, Value] = {}
+        self.starred: dict[str, None] = {}
         self.text_prompts: dict[int, tuple[str, ast.expr]] = {}
 
     def run(self) -> None:
@@ -49,7 +57,7 @@ class Analysis:
 
     def _round(self) -> None:
         self.calls.new_round()
-        self.sinks, self.reads = Sinks(), Reads()
+        self.exchanges = Exchanges()
         self.heap.uses.clear()
         for site in self.heap.sites.values():
             site.roles.clear()
@@ -75,6 +83,15 @@ class Analysis:
 
     def block(self, body: list[ast.stmt], frame: Frame) -> None:
         statements.block(self, body, frame)
+
+    def method(self, receiver: Value, name: str, call: Call, frame: Frame) -> Value:
+        return methods.method(self, receiver, name, call, frame)
+
+    def library(self, dotted: str, call: Call, frame: Frame) -> Value:
+        return models.function(self, dotted, call, frame)
+
+    def unknown(self, call: Call, frame: Frame) -> Value:
+        return models.unknown(self, call, frame)
 
     def assign(self, target: ast.expr, held: Value, frame: Frame) -> None:
         statements.assign(self, target, held, frame)
@@ -105,13 +122,18 @@ class Analysis:
         if frame.scope is self.module_scope and name in frame.scope.cells:
             return frame.scope.cells[name]
         found = frame.scope.enclosing(name)
-        return value(Named(name)) if found is None else found
+        return value(Named(self._starred_name(name))) if found is None else found
+
+    def _starred_name(self, name: str) -> str:
+        """A name that nothing here binds: a builtin, or what a star import is known to bring."""
+        brought = (f"{module}.{name}" for module in self.starred)
+        return next((dotted for dotted in brought if dotted.endswith(_BROUGHT_BY_STARS)), name)
 
     def generators(self, parts: list[ast.comprehension], frame: Frame) -> Frame:
         """A frame in which the targets of a comprehension are bound."""
         inner = Frame(frame.scope, dict(frame.env or {}), depth=frame.depth)
         for part in parts:
-            iterated = self.sinks.iterated(self, part, self.evaluate(part.iter, inner), inner)
+            iterated = arrivals.iterated(self, part, self.evaluate(part.iter, inner), inner)
             for name, held in self._targets(part.target, elements(iterated), inner):
                 inner.env[name] = held
             for test in part.ifs:
@@ -128,7 +150,7 @@ class Analysis:
     def let_go(self, held: Value) -> None:
         """The value goes where we do not see it: what reads it there reads it as it is written."""
         self.heap.let_go(held)
-        self.sinks.let_go(self, held)
+        arrivals.let_go(self, held)
         for atom in held:
             if isinstance(atom, Dumped):
                 self.heap.let_go(self.value_of(self.source.nodes[atom.node]))

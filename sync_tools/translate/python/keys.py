@@ -37,16 +37,17 @@ def rename(draft: Draft, heap: Heap, rules: Rules, requests: list[Value]) -> Kep
         left = kept.request if roles == {"request"} else kept.sampling
         uses = {use for member in members for use in heap.uses.get(member, ())}
         outside = any(site.outside for site in sites)
+        computed = any(site.dynamic for site in sites)
         closed = len(roles) == 1 and not any(site.leaves or site.dynamic or site.early for site in sites)
         present = {key for site in sites for key in site.fields}
         for old, key in table.items():
             if key.new is None:
                 continue
             of_key = [use for use in uses if use.key == old]
-            if closed and key.new not in present and of_key and _may(key, of_key, outside):
+            if closed and key.new not in present and of_key and _may(draft, key, of_key, outside):
                 for use in of_key:
                     _rename_one(draft, use, key)
-            elif of_key or outside:
+            elif of_key or outside or computed:
                 left[old] = key.new
     return kept
 
@@ -55,10 +56,15 @@ def _all(table: dict[str, Key]) -> dict[str, str]:
     return {old: key.new for old, key in table.items() if key.new is not None}
 
 
-def _may(key: Key, uses: list[KeyUse], outside: bool) -> bool:
-    if not all(use.alone for use in uses):
+def _may(draft: Draft, key: Key, uses: list[KeyUse], outside: bool) -> bool:
+    if not all(use.alone and _is_literal(draft.source.nodes[use.node], key) for use in uses):
         return False
     return not outside or not (key.shared or any(use.use != "write" for use in uses))
+
+
+def _is_literal(node: ast.AST, key: Key) -> bool:
+    """Whether the key is spelled out there, so that another spelling can take its place."""
+    return isinstance(node, ast.keyword) or (isinstance(node, ast.Constant) and node.value == key.old)
 
 
 def _rename_one(draft: Draft, use: KeyUse, key: Key) -> None:

@@ -35,9 +35,9 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
             analysis.run()
     except RecursionError:
         return PythonTranslation(text, (), (Site(1, 1, 1, "module", "nested too deeply to follow"),))
-    queries = control.translate(draft, analysis)
-    addresses.rewrite(draft, list(analysis.sinks.routes), queries)
-    requests = [send.named for send in analysis.sinks.sends.values()]
+    queries = control.translate(draft, analysis, seam=style != "inline")
+    addresses.rewrite(draft, list(analysis.exchanges.routes), queries)
+    requests = [send.named for send in analysis.exchanges.sends.values()]
     kept = keys.rename(draft, analysis.heap, analysis.rules, requests)
     if style == "inline":
         inline.translate(draft, analysis, kept)
@@ -45,7 +45,7 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
         exchanges.translate(draft, analysis)
     sites.report(draft, analysis)
     words.rewrite(draft, analysis.rules)
-    prose.rewrite(draft, analysis.rules, bool(analysis.sinks.sends or analysis.sinks.controls))
+    prose.rewrite(draft, analysis.rules, bool(analysis.exchanges.sends or analysis.exchanges.controls))
     imports.add(draft)
     return PythonTranslation(
         draft.edits.apply(text), tuple(sorted(draft.applications)), tuple(sorted(draft.unresolved))

@@ -4,8 +4,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.draft import Draft
+from sync_tools.translate.python.exchange import Send
 from sync_tools.translate.python.heap import KeyUse
-from sync_tools.translate.python.sinks import Send
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis

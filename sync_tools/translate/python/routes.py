@@ -12,8 +12,19 @@ from sync_tools.translate.python.text import one_constant, texts
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
 
-__all__ = ["is_foreign_body", "is_opaque", "looks_like_request", "matches", "one_constant", "texts", "worth_following"]
+__all__ = [
+    "GENERATE",
+    "Match",
+    "is_foreign_body",
+    "is_opaque",
+    "looks_like_request",
+    "matches",
+    "one_constant",
+    "texts",
+    "worth_following",
+]
 
+GENERATE = "/generate"
 _SLASHES = re.compile(r"//+")
 _HOST = re.compile(r"^(?:\w+:)?//[^/]*|^[\w.-]*:\d+(?=/)|^\.[\w.-]+(?=/)")
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def report(draft: Draft, an: "Analysis") -> None:
-    for call in an.sinks.served.values():
+    for call in an.exchanges.served.values():
         draft.site(call, "route", "serves the engine's route itself: an engine of its own, or a fake of one")
-    for call in an.sinks.foreign_calls.values():
+    for call in an.exchanges.foreign.values():
         draft.site(call, ast.unparse(call.func), "gets an engine's address and a request, and is not defined here")

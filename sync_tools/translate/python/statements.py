@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sync_tools.translate.python import text
+from sync_tools.translate.python import arrivals, patterns, text
 from sync_tools.translate.python.heap import KeyUse
 from sync_tools.translate.python.lattice import (
     NONE,
@@ -180,7 +180,7 @@ def _loop(an: "Analysis", node: ast.For | ast.AsyncFor | ast.While, frame: Frame
 
 
 def _for(an: "Analysis", node: ast.For | ast.AsyncFor, frame: Frame) -> None:
-    iterated = an.sinks.iterated(an, node, an.evaluate(node.iter, frame), frame)
+    iterated = arrivals.iterated(an, node, an.evaluate(node.iter, frame), frame)
     element = elements(iterated)
     _loop(an, node, frame, lambda: assign(an, node.target, element, frame))
 
@@ -220,50 +220,6 @@ def _try(an: "Analysis", node: ast.Try, frame: Frame) -> None:
         frame.env = frame.env if alive else None
 
 
-def _match(an: "Analysis", node: ast.Match, frame: Frame) -> None:
-    subject = an.evaluate(node.subject, frame)
-    before = dict(frame.env or {})
-    ends: list[dict[str, Value] | None] = [before]
-    for case in node.cases:
-        frame.env = dict(before)
-        _bind_pattern(an, case.pattern, subject, frame)
-        if case.guard is not None:
-            an.evaluate(case.guard, frame)
-        block(an, case.body, frame)
-        ends.append(frame.env)
-    frame.env = joined(*ends)
-
-
-def _bind_pattern(an: "Analysis", pattern: ast.pattern, subject: Value, frame: Frame) -> None:
-    if isinstance(pattern, ast.MatchMapping):
-        for key, inner in zip(pattern.keys, pattern.patterns, strict=True):
-            constant = text.one_constant(an.evaluate(key, frame))
-            part = an.read_key(subject, constant, pattern, key, frame) if constant is not None else UNKNOWN
-            _bind_pattern(an, inner, part, frame)
-        if pattern.rest:
-            for site in dicts(subject):
-                an.heap.mark(site, dynamic=True)
-            an.bind(pattern.rest, UNKNOWN, frame)
-        return
-    if isinstance(pattern, ast.MatchAs):
-        if pattern.pattern is not None:
-            _bind_pattern(an, pattern.pattern, subject, frame)
-        if pattern.name:
-            an.bind(pattern.name, subject, frame)
-    elif isinstance(pattern, ast.MatchOr):
-        for inner in pattern.patterns:
-            _bind_pattern(an, inner, subject, frame)
-    elif isinstance(pattern, ast.MatchSequence):
-        for inner, part in zip(pattern.patterns, unpacked(subject, len(pattern.patterns)), strict=True):
-            _bind_pattern(an, inner, part, frame)
-    elif isinstance(pattern, ast.MatchStar):
-        if pattern.name:
-            an.bind(pattern.name, sequence(subject), frame)
-    elif isinstance(pattern, ast.MatchClass):
-        for inner in (*pattern.patterns, *pattern.kwd_patterns):
-            _bind_pattern(an, inner, UNKNOWN, frame)
-
-
 def _function(an: "Analysis", node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
     for decorator in node.decorator_list:
         an.evaluate(decorator, frame)
@@ -271,7 +227,7 @@ def _function(an: "Analysis", node: ast.FunctionDef | ast.AsyncFunctionDef, fram
 
 
 def _class(an: "Analysis", node: ast.ClassDef, frame: Frame) -> None:
-    an.bind(node.name, an.calls.define_class(an, node, frame), frame)
+    an.bind(node.name, an.classes.define(an, node, frame), frame)
 
 
 def _import(an: "Analysis", node: ast.Import, frame: Frame) -> None:
@@ -283,6 +239,9 @@ def _import(an: "Analysis", node: ast.Import, frame: Frame) -> None:
 def _import_from(an: "Analysis", node: ast.ImportFrom, frame: Frame) -> None:
     module = "." * node.level + (node.module or "")
     for alias in node.names:
+        if alias.name == "*":
+            an.starred.setdefault(module)
+            continue
         dotted = f"{module}{alias.name}" if module.endswith(".") else f"{module}.{alias.name}"
         an.bind(alias.asname or alias.name, value(Named(dotted)), frame)
 
@@ -312,7 +271,7 @@ _HANDLERS: dict[type, Callable[..., None]] = {
     ast.AsyncWith: _with,
     ast.Try: _try,
     ast.TryStar: _try,
-    ast.Match: _match,
+    ast.Match: patterns.match,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
     ast.ClassDef: _class,

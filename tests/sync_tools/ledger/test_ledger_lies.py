@@ -10,7 +10,7 @@ from ledger_world import RULES, Port, change_set, port, sample
 from sync_tools.ledger.check import Problem, check
 from sync_tools.ledger.landing import Landing
 from sync_tools.ledger.lines import digest, split
-from sync_tools.ledger.model import Entry, Ledger, Span
+from sync_tools.ledger.model import Decision, Entry, Ledger, Span
 from sync_tools.tree import Blob, Overlay, Tree
 
 SEED, EACH = 20240611, 8
@@ -176,3 +176,23 @@ def test_a_missing_and_a_doubled_entry_are_found(honest: Port) -> None:
 def test_an_open_entry_cannot_be_called_settled(honest: Port) -> None:
     e = honest.landing.ledger.open[0]
     assert [p.entry for p in problems(honest, lying(honest.landing, e, state="settled"))] == [e.id]
+
+
+@pytest.mark.parametrize("op", ["deferred", "dropped", "absent", "diverged"])
+@pytest.mark.parametrize("was", ["ported", "translated", "generated"])
+def test_a_decision_against_what_stands_is_found(honest: Port, was: str, op: str) -> None:
+    e = next(e for e in honest.landing.ledger.entries if e.op == was)
+    word = Decision(entry=e.id, op=op, why="waits for the engine", who="A Person <a@b.c>", was=was)
+    landing = lying(honest.landing, e, op=op, state="decided", reason=word.why, who=word.who)
+    landing = replace(landing, ledger=landing.ledger.model_copy(update={"decisions": (word,)}))
+    assert any(p.entry == e.id and f"but is {was}" in p.what for p in problems(honest, landing))
+
+
+def test_a_decision_about_lines_that_are_gone_since_is_granted(honest: Port) -> None:
+    e = claims(honest.landing)[0]
+    word = Decision(entry=e.id, op="dropped", why="not needed any more", who="A Person <a@b.c>", was=e.op)
+    landing = lying(honest.landing, e, op="dropped", state="decided", reason=word.why, who=word.who)
+    landing = replace(landing, ledger=landing.ledger.model_copy(update={"decisions": (word,)}))
+    lines, at = _line_of(landing, e, random.Random(SEED))
+    head = _edited(landing.written, e.downstream.path, lines[:at] + lines[at + 1 :])
+    assert not [p for p in problems(honest, landing, head) if p.entry == e.id]

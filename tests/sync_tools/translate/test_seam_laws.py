@@ -9,7 +9,7 @@ from sync_tools.translate import python as seam_pass
 from sync_tools.translate.python import needs, passes, translate_module
 
 SEAM = "vime.backends.vllm_utils.seam"
-SHAPES = sorted((Path(__file__).parents[2] / "callsites_shapes").glob("s*.py"))
+SHAPES = sorted((Path(__file__).parents[2] / "callsites" / "shapes").glob("s*.py"))
 STYLES = ("module", "vendor", "inline")
 
 CALL = '''import requests

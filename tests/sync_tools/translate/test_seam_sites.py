@@ -64,8 +64,8 @@ def test_a_text_prompt_without_a_tokenizer_in_reach():
     [
         ('post(f"{url}/pull_weights", {"x": 1})', "/pull_weights"),
         ('get(f"{url}/get_server_info")', "/get_server_info"),
-        ('post(f"{url}/resume_memory_occupation", {"tags": tags})', "/resume_memory_occupation"),
-        ('post(f"{url}/pause_generation", body)', "/pause_generation"),
+        ('post(f"{url}/release_memory_occupation", {"tags": ["weights"]})', "/release_memory_occupation"),
+        ('args.client.put(f"{url}/pause_generation", json=body)', "/pause_generation"),
         (
             'engine.ask(f"http://{args.sglang_router_ip}/generate", {"input_ids": [1], "sampling_params": {}})',
             "engine.ask",
@@ -89,8 +89,29 @@ def f(host, ids):
     assert found == {(5, 5, "answer")} and "json=generate_request({" in out
 
 
+@pytest.mark.parametrize(
+    ("call", "sent"),
+    [
+        (
+            'post(f"{url}/resume_memory_occupation", {"tags": tags})',
+            'post(f"{url}/wake_up" + wake_up_query(tags), {})',
+        ),
+        (
+            'post(f"{url}/pause_generation", payload={"mode": body["mode"]})',
+            'post(f"{url}/pause" + pause_query(body["mode"]), payload={})',
+        ),
+        ('post(f"{url}/pause_generation", body)', 'post(*control_call(f"{url}/pause", body))'),
+        ('post(f"{url}/abort_request", body)', 'post(f"{url}/abort_requests", abort_body(body))'),
+        ('get(f"{url}/flush_cache")', 'post(f"{url}/reset_prefix_cache", {})'),
+    ],
+)
+def test_a_control_body_that_is_known_when_it_is_sent(call, sent):
+    found, out = sites(POST + f"async def f(url, args, tags, body):\n    await {call}\n")
+    assert not found and f"await {sent}" in out
+
+
 def test_a_stream_whose_lines_are_decoded_elsewhere():
-    found, _ = sites(
+    found, out = sites(
         """from events import decode
 
 
@@ -100,7 +121,7 @@ async def f(client, args, payload):
             decode(line)
 """
     )
-    assert (5, 5, "stream") in found
+    assert not found and "in answers.upstream_lines(response.aiter_lines())" in out
 
 
 def test_a_server_of_the_route():

@@ -5,7 +5,7 @@ vLLM 0.32's and back. Needs nothing but the standard library, and can be copied 
 """
 
 from .answer import Answer, read_answer
-from .control import abort_body, read_load, wake_up_query
+from .control import abort_body, control_call, pause_query, read_load, wake_up_query
 from .errors import StreamError, UnsupportedRequest
 from .request import GenerateRequest, generate_request
 from .sampling import sampling_params
@@ -19,7 +19,9 @@ __all__ = [
     "StreamError",
     "UnsupportedRequest",
     "abort_body",
+    "control_call",
     "generate_request",
+    "pause_query",
     "read_answer",
     "read_load",
     "sampling_params",

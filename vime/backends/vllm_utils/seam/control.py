@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .answer import REQUEST_PREFIX
+from .errors import UnsupportedRequest
 
 _SLEEP_TAGS = ("weights", "kv_cache")
+_PAUSES = {"abort": "", "retract": "?mode=keep", "in_place": "?mode=keep&clear_cache=false"}
 
 
 def abort_body(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -15,6 +17,34 @@ def abort_body(body: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     rids = [rid] if isinstance(rid, str) else list(rid)
     return {"request_ids": [REQUEST_PREFIX + str(one) for one in rids]}
+
+
+def control_call(url: str, body: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    """Where to post what for an upstream body to a control route of vLLM; a body for another route stays as it is.
+
+    Raises UnsupportedRequest for what the route cannot do.
+    """
+    body, route = body or {}, url.partition("?")[0].rpartition("/")[2]
+    if route == "abort_requests":
+        return url, dict(body) if "request_ids" in body else abort_body(body)
+    if route == "pause":
+        return url + pause_query(body.get("mode")), {}
+    if route == "wake_up":
+        return url + wake_up_query(body.get("tags")), {}
+    if route == "sleep":
+        if body.get("tags") and not set(_SLEEP_TAGS) <= set(body["tags"]):
+            raise UnsupportedRequest("tags", "weights and KV cache sleep together")
+        return url, {}
+    return url, dict(body)
+
+
+def pause_query(mode: str | None) -> str:
+    """The query of POST /pause for upstream's mode; none for its default, which both engines share."""
+    if mode is None:
+        return ""
+    if mode not in _PAUSES:
+        raise UnsupportedRequest("mode", "no such way to pause")
+    return _PAUSES[mode]
 
 
 def wake_up_query(tags: Iterable[str] | None) -> str:

@@ -1,7 +1,7 @@
 """vLLM's stream of deltas as the cumulative chunks that upstream's loops read."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 from .accumulate import Accumulator, error_of
@@ -31,11 +31,33 @@ class AnswerStream:
         numbering = _Numbering(self._chunks)
         return _later(numbering, lines) if hasattr(lines, "__aiter__") else _now(numbering, lines)
 
+    def upstream_lines(self, lines: Any) -> Any:
+        """The lines of the response, each chunk as upstream's engine would have sent it: for whoever decodes them.
+
+        Takes and gives what `lines` does; costs an encoding of what has arrived for every chunk.
+        """
+        if hasattr(lines, "__aiter__"):
+            return _each_later(self._upstream_line, self.lines(lines))
+        return map(self._upstream_line, self.lines(lines))
+
+    def _upstream_line(self, line: Any) -> Any:
+        text = line.decode("utf-8") if isinstance(line, bytes) else line
+        chunk = _chunk_of(text)
+        if chunk is None or _NUMBER not in chunk:
+            return line
+        shown = text[: text.index("{")] + json.dumps(self.read(chunk)) + text[text.rindex("}") + 1 :]
+        return shown.encode("utf-8") if isinstance(line, bytes) else shown
+
     def read(self, chunk: Any) -> Any:
         """The answer as it stood at one decoded chunk. Raises StreamError when the chunk reports an error."""
         if not isinstance(chunk, Mapping) or (error_of(chunk) is None and "choices" not in chunk):
             return chunk
         return self._chunks.at(chunk[_NUMBER] if _NUMBER in chunk else self._chunks.add(chunk))
+
+
+async def _each_later(change: Callable[[Any], Any], lines: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for line in lines:
+        yield change(line)
 
 
 def _now(numbering: "_Numbering", lines: Iterator[Any]) -> Iterator[Any]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-HARNESS = HERE.parent / "callsites" / "harness.py"
+ROOT = HERE.parents[2]
+HARNESS = HERE.parent / "harness.py"
 
 
 @cache

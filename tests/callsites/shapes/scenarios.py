@@ -48,7 +48,7 @@ _ALL = [
     case("s17_control", dict(script=[turn("a")])),
     case("s18_sampling", dict(script=[turn("a")]), dict(script=[turn("a")], sample=dict(index=1))),
     case("s19_dict_subclass", dict(script=[turn("a€")])),
-    case("s20_missing_key", dict(script=[turn("a")])),
+    case("s20_missing_key", dict(script=[turn("a")], raises="raised KeyError")),
     case("s21_text_in_helper", dict(script=[turn("a")])),
     case(
         "s22_suffix_logic",

@@ -6,7 +6,8 @@ PAIRS.json holds {"pairs": [{"upstream": COMMIT, "fork": COMMIT}, ...]}: the sam
 merged onto the fork as it was before its own commit, file by file, and compared with that commit. A file counts where
 both commits modified it (`--diff-filter=M --no-renames`) and both sides had it before and after.
 
-`sync` is this project's merge on text under the fork's names, organisations included; `git` is `git merge-file` on the
+`sync` is this project's merge on text that its translator brought under the fork's names, configured for this fork
+(the engine stays); `git` is `git merge-file` on the
 text as it is, `git_renamed` on text with the plain name replaced, as `sed` would; `wiggle` merges what `git_renamed` does.
 
 - reachable: the person's file has no line outside base, ours and theirs
@@ -26,11 +27,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from sync_tools.config import Config, Rename, Repository
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.lines import split
+from sync_tools.translate import Translator
 
 NAMES = {"slime": "miles", "Slime": "Miles", "SLIME": "MILES"}
-ORGANISATIONS = {"THUDM/slime": "radixark/miles", "slimerl/slime": "radixark/miles"}
+FORK = Config(
+    fork="miles",
+    engine="same",
+    names=(Rename(old="slime", new="miles"),),
+    repositories=tuple(Repository(old=old, new="radixark/miles") for old in ("THUDM/slime", "slimerl/slime")),
+    policies=(),
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class Case:
 
     commit: str
     path: str
+    upstream_path: str
     base: bytes
     theirs: bytes
     ours: bytes
@@ -66,6 +76,7 @@ class Score:
 
 
 Merge = Callable[[str, bytes, bytes, bytes], Outcome]
+Respell = Callable[[str, bytes], bytes]
 
 
 class Objects:
@@ -95,22 +106,22 @@ class Objects:
         self._process.communicate()
 
 
-def renamed(data: bytes, names: dict[str, str]) -> bytes:
-    for old, new in names.items():
+def renamed(data: bytes) -> bytes:
+    for old, new in NAMES.items():
         data = data.replace(old.encode(), new.encode())
     return data
 
 
 def cases(upstream: Objects, fork: Objects, pairs: list[dict[str, str]]) -> Iterator[Case]:
     for pair in pairs:
-        theirs = {renamed(path.encode(), NAMES).decode(): path for path in upstream.modified(pair["upstream"])}
+        theirs = {renamed(path.encode()).decode(): path for path in upstream.modified(pair["upstream"])}
         for path in fork.modified(pair["fork"]):
             if path not in theirs:
                 continue
             blobs = [upstream.blob(pair["upstream"] + at, theirs[path]) for at in ("^", "")]
             blobs += [fork.blob(pair["fork"] + at, path) for at in ("^", "")]
             if all(blob is not None for blob in blobs):
-                yield Case(pair["upstream"], path, *blobs)  # type: ignore[arg-type]
+                yield Case(pair["upstream"], path, theirs[path], *blobs)  # type: ignore[arg-type]
 
 
 def sync(path: str, base: bytes, ours: bytes, theirs: bytes) -> Outcome:
@@ -134,12 +145,12 @@ def _by_command(command: list[str], base: bytes, ours: bytes, theirs: bytes) -> 
     return Outcome(done.stdout, done.returncode == 0)
 
 
-def score(found: list[Case], merge: Merge, names: dict[str, str]) -> tuple[Score, list[dict[str, str]]]:
+def score(found: list[Case], merge: Merge, respell: Respell) -> tuple[Score, list[dict[str, str]]]:
     """The figures, and a line on each file that did not come out as the person made it."""
     total = Score()
     others = []
     for case in found:
-        base, theirs = renamed(case.base, names), renamed(case.theirs, names)
+        base, theirs = (respell(case.upstream_path, data) for data in (case.base, case.theirs))
         outcome = merge(case.path, base, case.ours, theirs)
         own = set(split(case.person)) - {*split(base), *split(case.ours), *split(theirs)}
         exact = outcome.clean and outcome.data == case.person
@@ -177,11 +188,13 @@ def main() -> None:
     found = list(cases(upstream, fork, json.loads(args.pairs.read_text())["pairs"]))
     upstream.close()
     fork.close()
-    runs: dict[str, tuple[Merge, dict[str, str]]] = {"sync": (sync, ORGANISATIONS | NAMES), "git": (git, {})}
-    runs["git_renamed"] = (git, NAMES)
+    translator = Translator(FORK)
+    runs: dict[str, tuple[Merge, Respell]] = {"sync": (sync, lambda path, data: translator.file(path, data).data)}
+    runs["git"] = (git, lambda _, data: data)
+    runs["git_renamed"] = (git, lambda _, data: renamed(data))
     if shutil.which("wiggle"):
-        runs["wiggle"] = (wiggle, NAMES)
-    scores = {name: score(found, merge, names) for name, (merge, names) in runs.items()}
+        runs["wiggle"] = (wiggle, lambda _, data: renamed(data))
+    scores = {name: score(found, merge, respell) for name, (merge, respell) in runs.items()}
     result = {name: asdict(scores[name][0]) if name in scores else None for name in (*runs, "wiggle")}
     if args.json:
         print(json.dumps({"schema": 1, **result, "others": scores["sync"][1]}, indent=1))

@@ -16,6 +16,8 @@ def _inside(path: str) -> str:
     """A path or glob that stays in the tree."""
     if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts or "\\" in path or "\0" in path or not path:
         raise ValueError("must be a relative path that stays inside the tree")
+    if any(part.lower() == ".git" for part in PurePosixPath(path).parts):
+        raise ValueError("must not lie in git's own folder")
     return path
 
 

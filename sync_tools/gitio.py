@@ -11,8 +11,8 @@ import git
 from git.exc import GitCommandError, GitCommandNotFound
 
 from sync_tools.errors import SyncError
+from sync_tools.modes import GITLINK
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import GITLINK
 
 # Content of a repository must not run anything or reach the network: no prompts, no lazy fetches, no replaced objects.
 QUIET_ENV = {

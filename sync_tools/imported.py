@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
+from sync_tools.modes import EXECUTABLE, GITLINK, SYMLINK
 from sync_tools.port.fork import Fork
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import EXECUTABLE, GITLINK, SYMLINK
 
 AS_WRITTEN = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null", "-c", "advice.detachedHead=false")
 

@@ -12,6 +12,7 @@ from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
 from sync_tools.imported import new_repository, write_files
+from sync_tools.modes import GITLINK, REGULAR, SYMLINK
 from sync_tools.paths import safe
 from sync_tools.policy import policy_for
 from sync_tools.port.style import seam_files
@@ -19,7 +20,6 @@ from sync_tools.translate import Translator, rules
 from sync_tools.translate.pool import translate_many
 from sync_tools.translate.result import Site, Translation
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import GITLINK, REGULAR, SYMLINK
 
 FAILED = "the translation of the file failed"
 

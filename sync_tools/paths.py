@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from sync_tools.errors import SyncError
+from sync_tools.modes import GITLINK, SYMLINK
 from sync_tools.tree import Blob, Overlay, Tree
-from sync_tools.upstream.changeset import GITLINK, SYMLINK
 
 FIX = "paths are relative and stay inside the tree"
 

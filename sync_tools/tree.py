@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from sync_tools.upstream.changeset import REGULAR
+from sync_tools.modes import REGULAR
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from sync_tools.gitio import Repo
+from sync_tools.modes import EXECUTABLE, REGULAR, SYMLINK
 from sync_tools.paths import safe
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import EXECUTABLE, REGULAR, SYMLINK
 
 
 @dataclass(frozen=True)

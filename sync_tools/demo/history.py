@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sync_tools.demo.patching import patched
+from sync_tools.modes import EXECUTABLE, REGULAR, SYMLINK
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import EXECUTABLE, REGULAR, SYMLINK
 
 State = Mapping[str, Blob]
 

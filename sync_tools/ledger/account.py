@@ -13,7 +13,7 @@ from sync_tools.ledger.rules import applied, uses
 from sync_tools.ledger.units import Unit, partition
 from sync_tools.ledger.view import FileView
 from sync_tools.merge.result import Conflict
-from sync_tools.port.outcome import FileOutcome
+from sync_tools.outcome import FileOutcome
 from sync_tools.upstream.changeset import ChangeSet
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from sync_tools.config import Config, PathPolicy
 from sync_tools.ledger.account import storable
 from sync_tools.ledger.model import Entry, Ledger
+from sync_tools.modes import GITLINK, SYMLINK
+from sync_tools.outcome import Disposition, FileOutcome
 from sync_tools.policy import policy_for
-from sync_tools.port.outcome import Disposition, FileOutcome
 from sync_tools.translate.result import Translation
 from sync_tools.tree import Blob, Tree
-from sync_tools.upstream.changeset import GITLINK, SYMLINK, ChangeSet, FileChange, Image
+from sync_tools.upstream.changeset import ChangeSet, FileChange, Image
 
 
 @dataclass(frozen=True)

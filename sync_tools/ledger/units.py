@@ -8,7 +8,8 @@ from itertools import groupby, pairwise
 from sync_tools.ledger.align import common
 from sync_tools.ledger.lines import split, unit_digest, unit_id
 from sync_tools.ledger.symbols import Label, labels
-from sync_tools.upstream.changeset import GITLINK, SYMLINK, FileChange, Hunk, Image
+from sync_tools.modes import GITLINK, SYMLINK
+from sync_tools.upstream.changeset import FileChange, Hunk, Image
 
 NO_LINES = Hunk(0, 0, 0, 0)
 

@@ -14,7 +14,7 @@ from sync_tools.ledger.lines import normal, split
 from sync_tools.ledger.symbols import IMPORTS, Label, is_public, labels
 from sync_tools.ledger.units import Unit
 from sync_tools.merge.compare import contained
-from sync_tools.port.outcome import FileOutcome
+from sync_tools.outcome import FileOutcome
 from sync_tools.translate.result import Application, Translation
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import Image

@@ -19,14 +19,15 @@ from sync_tools.config import Config
 from sync_tools.ledger.model import Registration
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.result import Conflict, Merged
+from sync_tools.modes import REGULAR
+from sync_tools.outcome import FileOutcome
 from sync_tools.paths import safe_in
 from sync_tools.port.edits import Edits
 from sync_tools.port.file import Setting, translate_image
 from sync_tools.port.images import matrix_name
-from sync_tools.port.outcome import FileOutcome
 from sync_tools.port.paused import Stages
 from sync_tools.tree import Blob, Tree
-from sync_tools.upstream.changeset import REGULAR, ChangeSet
+from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.verify.model import Check, Finding, Origin
 
 DEBT = ("unregistered", "repeated", "missing")

@@ -7,9 +7,10 @@ from io import BytesIO
 
 from sync_tools.gitio import Repo
 from sync_tools.ledger.escape import plain, references
+from sync_tools.modes import GITLINK
 from sync_tools.port.fork import private_index
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import GITLINK, ChangeSet, Person
+from sync_tools.upstream.changeset import ChangeSet, Person
 
 LAST_DATE = 4_102_444_799  # the end of 2099: beyond, tools disagree
 LONGEST_SUBJECT = 300

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sync_tools.port.outcome import FileOutcome
+from sync_tools.outcome import FileOutcome
 from sync_tools.tree import Blob, Tree
 
 Edits = dict[str, Blob | None]

@@ -8,14 +8,15 @@ from sync_tools.merge.compare import compare
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.lines import split
 from sync_tools.merge.result import Conflict, Merged
+from sync_tools.modes import GITLINK, SYMLINK
+from sync_tools.outcome import FileOutcome
 from sync_tools.paths import safe
 from sync_tools.policy import policy_for
 from sync_tools.port.images import translation
-from sync_tools.port.outcome import FileOutcome
 from sync_tools.translate import Translator
 from sync_tools.translate.result import Translation
 from sync_tools.tree import Blob, Tree
-from sync_tools.upstream.changeset import GITLINK, SYMLINK, FileChange, Image
+from sync_tools.upstream.changeset import FileChange, Image
 
 
 @dataclass(frozen=True)

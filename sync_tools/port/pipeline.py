@@ -8,10 +8,10 @@ from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.view import FileView
+from sync_tools.outcome import FileOutcome
 from sync_tools.port.ci import Workflows, check_workflows, port_workflows, workflow_files
 from sync_tools.port.edits import Edits, final_edits, mechanical_edits, without_noops
 from sync_tools.port.file import Setting, port_file
-from sync_tools.port.outcome import FileOutcome
 from sync_tools.port.paused import Stages
 from sync_tools.port.style import has_seam, seam_files
 from sync_tools.port.theirs import TranslatedTree

@@ -5,8 +5,6 @@ from typing import Literal
 
 FileKind = Literal["added", "deleted", "modified", "renamed", "mode", "type"]
 
-REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
-
 
 @dataclass(frozen=True)
 class Image:

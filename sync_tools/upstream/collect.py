@@ -6,17 +6,8 @@ from collections.abc import Iterator
 
 from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
-from sync_tools.upstream.changeset import (
-    EXECUTABLE,
-    GITLINK,
-    REGULAR,
-    ChangeSet,
-    FileChange,
-    FileKind,
-    Hunk,
-    Image,
-    Person,
-)
+from sync_tools.modes import EXECUTABLE, GITLINK, REGULAR
+from sync_tools.upstream.changeset import ChangeSet, FileChange, FileKind, Hunk, Image, Person
 from sync_tools.upstream.resolve import Landing
 
 ACCOUNTED = ("-M50%", "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color", "--indent-heuristic")

@@ -14,8 +14,8 @@ from enum import Enum
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from sync_tools.modes import GITLINK, SYMLINK
 from sync_tools.tree import Tree
-from sync_tools.upstream.changeset import GITLINK, SYMLINK
 from sync_tools.verify.corpus import Corpus
 from sync_tools.verify.scopes import Binding
 from sync_tools.verify.source import PYTHON, Source, Sources

@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from sync_tools.modes import EXECUTABLE, REGULAR
 from sync_tools.tree import Tree
-from sync_tools.upstream.changeset import EXECUTABLE, REGULAR
 from sync_tools.verify.model import Check, Context, Finding
 from sync_tools.verify.removed import dotted
 from sync_tools.verify.sandbox import Isolation, Outcome, run_isolated

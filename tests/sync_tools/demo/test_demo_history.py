@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from sync_tools.demo.history import replay
 from sync_tools.demo.patching import patched
+from sync_tools.modes import EXECUTABLE
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import EXECUTABLE
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "  c", "- d", "+ e", "@@"]), min_size=1, max_size=14)
 

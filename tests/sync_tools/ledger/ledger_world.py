@@ -12,8 +12,8 @@ from sync_tools.ledger.account import ledger
 from sync_tools.ledger.landing import Landing, Rules
 from sync_tools.ledger.lines import split
 from sync_tools.merge.result import Conflict, Merged
+from sync_tools.outcome import FileOutcome
 from sync_tools.policy import policy_for
-from sync_tools.port.outcome import FileOutcome
 from sync_tools.translate.result import Application, Site, Translation
 from sync_tools.tree import Blob, MemoryTree, Overlay
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Hunk, Image, Person

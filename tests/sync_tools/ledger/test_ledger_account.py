@@ -6,8 +6,9 @@ from ledger_world import Files, change_set, file_change, image, module, place, p
 from sync_tools.config import CI, Config, Overlay, Place
 from sync_tools.ledger.account import Ruling, account
 from sync_tools.ledger.model import Entry
+from sync_tools.modes import EXECUTABLE, SYMLINK
 from sync_tools.tree import Blob, MemoryTree
-from sync_tools.upstream.changeset import EXECUTABLE, SYMLINK, FileChange, Hunk, Image
+from sync_tools.upstream.changeset import FileChange, Hunk, Image
 
 A, B = b"one\ntwo\nthree\n", b"one\n2\nthree\n"
 

@@ -9,7 +9,8 @@ from ledger_world import COMMIT, file_change, image
 
 from sync_tools.ledger.lines import split
 from sync_tools.ledger.units import Marks, Unit, partition
-from sync_tools.upstream.changeset import EXECUTABLE, SYMLINK, FileChange, Hunk, Image
+from sync_tools.modes import EXECUTABLE, SYMLINK
+from sync_tools.upstream.changeset import FileChange, Hunk, Image
 
 LINES = st.lists(
     st.sampled_from(

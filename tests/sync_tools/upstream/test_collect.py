@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sync_tools.gitio import Repo
-from sync_tools.upstream.changeset import EXECUTABLE, REGULAR, SYMLINK
+from sync_tools.modes import EXECUTABLE, REGULAR, SYMLINK
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.resolve import Landing
 

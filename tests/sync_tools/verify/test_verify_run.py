@@ -3,8 +3,8 @@
 import pytest
 
 from sync_tools.config import Config
+from sync_tools.modes import SYMLINK
 from sync_tools.tree import Blob, MemoryTree
-from sync_tools.upstream.changeset import SYMLINK
 from sync_tools.verify import gate, verify
 from sync_tools.verify.table import CHECKS, Row
 

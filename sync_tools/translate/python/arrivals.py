@@ -4,6 +4,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.lattice import UNKNOWN, Dict, Seq, Tup, Value, Wire, join, value, wires
+from sync_tools.translate.python.reads import ANSWER_KEYS
 from sync_tools.translate.python.scope import Frame, Scope
 
 if TYPE_CHECKING:
@@ -76,10 +77,15 @@ def _chunk(an: "Analysis", node: ast.AST, wire: Wire, scope: Scope) -> Value:
     return value(Wire("chunk", wire.sink))
 
 
-def read(an: "Analysis", of: Wire, node: ast.AST) -> None:
-    """A key is read of what has not been decoded where we see it."""
-    if of.kind in ("response", "raw", "chunk") and of.sink in an.exchanges.sends:
-        an.exchanges.sends[of.sink].unread.add(an.source.number(node))
+def read(an: "Analysis", of: Wire, key: str, node: ast.AST) -> None:
+    """A key is read: of an answer, or of what has not been decoded where we see it."""
+    send = an.exchanges.sends.get(of.sink)
+    if send is None:
+        return
+    if of.kind in ("response", "raw", "chunk"):
+        send.unread.add(an.source.number(node))
+    elif of.kind == "answer" and key in ANSWER_KEYS:
+        send.read = True
 
 
 def let_go(an: "Analysis", held: Value) -> None:

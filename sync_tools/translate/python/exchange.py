@@ -12,8 +12,9 @@ from sync_tools.translate.python.scope import Scope
 class Send:
     """One place that sends a generate request.
 
-    A `function` gives the decoded answer itself; a `client` gives a response that is decoded elsewhere. `callee` is what
-    to wrap of a function, `body` the expression to build the request from.
+    A `function` gives the decoded answer itself; a `client` gives a response that is decoded elsewhere; what a `foreign`
+    one gives is not known, but that it is `read` as an answer. `callee` is what to wrap of a function, `body` the
+    expression to build the request from.
     """
 
     kind: str
@@ -29,6 +30,7 @@ class Send:
     lines: dict[int, Scope] = field(default_factory=dict)
     chunks: dict[int, Scope] = field(default_factory=dict)
     unread: set[int] = field(default_factory=set)
+    read: bool = False
 
 
 @dataclass
@@ -47,13 +49,11 @@ class Control:
 class Exchanges:
     """Everything found in one round, by node.
 
-    `served` are routes that the module offers itself, `foreign` calls that get a request and are not followed, `others`
-    calls that also send something that is no generate request.
+    `served` are routes that the module offers itself, `others` calls that also send what is no generate request.
     """
 
     sends: dict[int, Send] = field(default_factory=dict)
     controls: dict[tuple[int, str], Control] = field(default_factory=dict)
     routes: dict[tuple[Endpoint, tuple[Piece, ...], str], None] = field(default_factory=dict)
     served: dict[int, ast.Call] = field(default_factory=dict)
-    foreign: dict[int, ast.Call] = field(default_factory=dict)
     others: set[int] = field(default_factory=set)

@@ -16,6 +16,10 @@ _NEEDS_REQUEST = {"logprob_start_len", "return_routed_experts", "routed_experts_
 
 def translate(draft: Draft, an: "Analysis") -> None:
     for send in an.exchanges.sends.values():
+        if send.kind == "foreign":
+            if send.read:
+                _wrap_function(draft, send, None)
+            continue
         tokenizer = prompts.tokenizer_for(draft, an, send)
         if send.kind == "function":
             _wrap_function(draft, send, tokenizer)

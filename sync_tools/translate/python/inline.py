@@ -22,6 +22,8 @@ def translate(draft: Draft, an: "Analysis", kept: Kept) -> None:
     wrapped = chains.not_understood(draft, an)
     needed: set[str] = set()
     for number, send in an.exchanges.sends.items():
+        if send.kind == "foreign":
+            continue
         tokenizer = prompts.tokenizer_for(draft, an, send)
         if _ask(draft, an, send, tokenizer):
             needed.add("_vllm_request")

@@ -43,7 +43,7 @@ def rename(draft: Draft, heap: Heap, rules: Rules, requests: list[Value]) -> Kep
             if key.new is None:
                 continue
             of_key = [use for use in uses if use.key == old]
-            if closed and key.new not in present and of_key and _may(key, of_key, outside):
+            if closed and key.new not in present and of_key and _may(draft, key, of_key, outside):
                 for use in of_key:
                     _rename_one(draft, use, key)
             elif of_key or outside:
@@ -55,10 +55,16 @@ def _all(table: dict[str, Key]) -> dict[str, str]:
     return {old: key.new for old, key in table.items() if key.new is not None}
 
 
-def _may(key: Key, uses: list[KeyUse], outside: bool) -> bool:
-    if not all(use.alone for use in uses):
+def _may(draft: Draft, key: Key, uses: list[KeyUse], outside: bool) -> bool:
+    """Whether every use of the key can be rewritten, and none may mean what was written elsewhere."""
+    if not all(use.alone and _is_written_out(draft, use) for use in uses):
         return False
     return not outside or not (key.shared or any(use.use != "write" for use in uses))
+
+
+def _is_written_out(draft: Draft, use: KeyUse) -> bool:
+    node = draft.source.nodes[use.node]
+    return isinstance(node, ast.keyword) or (isinstance(node, ast.Constant) and use.key in draft.source.segment(node))
 
 
 def _rename_one(draft: Draft, use: KeyUse, key: Key) -> None:

@@ -12,5 +12,6 @@ if TYPE_CHECKING:
 def report(draft: Draft, an: "Analysis") -> None:
     for call in an.exchanges.served.values():
         draft.site(call, "route", "serves the engine's route itself: an engine of its own, or a fake of one")
-    for call in an.exchanges.foreign.values():
-        draft.site(call, ast.unparse(call.func), "gets an engine's address and a request, and is not defined here")
+    for send in an.exchanges.sends.values():
+        if send.kind == "foreign":
+            draft.site(send.node, ast.unparse(send.node.func), "gets a request for the engine, and is not defined here")

@@ -93,7 +93,7 @@ def let_go(an: "Analysis", held: Value) -> None:
     for atom in held:
         if isinstance(atom, Wire) and atom.kind in ("response", "body", "lines", "line", "chunk"):
             if atom.sink in an.exchanges.sends:
-                an.exchanges.sends[atom.sink].unread.add(atom.sink)
+                an.exchanges.sends[atom.sink].left = True
         elif isinstance(atom, Seq):
             let_go(an, atom.element)
         elif isinstance(atom, Tup):

@@ -13,7 +13,8 @@ class Send:
     """One place that sends a generate request.
 
     A `function` gives the decoded answer itself; a `client` gives a response that is decoded elsewhere; what a `foreign`
-    one gives is not known, but that it is `read` as an answer. `callee` is what to wrap of a function, `body` the
+    one gives is not known, but that it is `read` as an answer. `unread` are places that read what was not decoded,
+    `left` says that something not decoded has left the module. `callee` is what to wrap of a function, `body` the
     expression to build the request from.
     """
 
@@ -31,6 +32,7 @@ class Send:
     chunks: dict[int, Scope] = field(default_factory=dict)
     unread: set[int] = field(default_factory=set)
     read: bool = False
+    left: bool = False
 
 
 @dataclass

@@ -27,7 +27,6 @@ def translate(draft: Draft, an: "Analysis") -> None:
             _stream(draft, an, send)
         else:
             _client(draft, an, send, tokenizer)
-        _report_unread(draft, an, send)
 
 
 def _wrap_function(draft: Draft, send: Send, tokenizer: str | None) -> None:
@@ -117,8 +116,3 @@ def _wrap(draft: Draft, node: ast.AST, function: str, closing: str, rule: str) -
     draft.edits.wrap(span, f"{function}(", closing)
     before = draft.short(node)
     draft.applied(rule, span[0], before, f"{function}({before}{closing}")
-
-
-def _report_unread(draft: Draft, an: "Analysis", send: Send) -> None:
-    for number in send.unread:
-        draft.site(an.source.nodes[number], "answer", "it leaves this module before it is decoded")

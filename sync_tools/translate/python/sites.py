@@ -13,5 +13,8 @@ def report(draft: Draft, an: "Analysis") -> None:
     for call in an.exchanges.served.values():
         draft.site(call, "route", "serves the engine's route itself: an engine of its own, or a fake of one")
     for send in an.exchanges.sends.values():
+        undecoded = send.left and not send.arrivals and not send.chunks
+        for number in {*send.unread, *([draft.source.number(send.node)] if undecoded else ())}:
+            draft.site(draft.source.nodes[number], "answer", "it leaves this module before it is decoded")
         if send.kind == "foreign":
             draft.site(send.node, ast.unparse(send.node.func), "gets a request for the engine, and is not defined here")

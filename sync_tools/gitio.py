@@ -21,9 +21,60 @@ QUIET_ENV = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
     "LC_ALL": "C",
 }
-SAFE_CONFIG = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
+# A user's taste must not change what is read or written: the same change gives the same diff and the same commits.
+PINNED = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.quotePath=false",
+    "core.abbrev=auto",
+    "core.autocrlf=false",
+    "core.safecrlf=false",
+    "core.attributesFile=/dev/null",
+    "color.ui=false",
+    "color.diff=false",
+    "diff.orderFile=/dev/null",
+    "diff.renameLimit=1000",
+    "diff.submodule=short",
+    "diff.ignoreSubmodules=none",
+    "diff.relative=false",
+    "log.showSignature=false",
+    "log.mailmap=false",
+    "log.follow=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
+)
+SAFE_CONFIG = tuple(word for setting in PINNED for word in ("-c", setting))
+# What git sets for the commands that it starts (a hook, an alias): it speaks of that repository, not of the one named here.
+SURROUNDINGS = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_DEFAULT_HASH",
+)
+
+
+def forget_surroundings() -> None:
+    """Make every git of this process look at the repositories that it is given, whoever started the process."""
+    for name in SURROUNDINGS:
+        os.environ.pop(name, None)
 
 
 class GitFailed(Exception):
@@ -43,16 +94,16 @@ class Repo:
 
     @staticmethod
     def open(path: Path) -> "Repo":
-        """The repository at or above `path`. Raises SyncError where there is none."""
+        """The repository at or above `path`, which may be a git directory. Raises SyncError where there is none."""
         fix = "name a git repository (a clone, or a bare one)"
         if not path.is_dir():
             raise SyncError("no such folder", str(path), fix)
         here = Repo(path, path)
         try:
-            common, bare = here.line(
-                "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository"
+            common, inside = here.line(
+                "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-inside-work-tree"
             ).split("\n")
-            top = None if bare == "true" else Path(here.line("rev-parse", "--show-toplevel"))
+            top = Path(here.line("rev-parse", "--show-toplevel")) if inside == "true" else None
         except (GitFailed, ValueError) as e:
             if "dubious ownership" in str(e):
                 fix = f"it belongs to another user: git config --global --add safe.directory {path}"
@@ -90,6 +141,13 @@ class Repo:
     def line(self, *args: str, env: Mapping[str, str] | None = None) -> str:
         """Standard output as text without the final newline."""
         return os.fsdecode(self.run(*args, env=env)).rstrip("\n")
+
+    def head(self) -> str:
+        """The commit that HEAD names. Raises SyncError where there is none yet."""
+        commit = self.commit_of("HEAD")
+        if commit is None:
+            raise SyncError("the repository has no commit yet", str(self.git_dir), "commit something first")
+        return commit
 
     def commit_of(self, rev: str) -> str | None:
         """The commit that `rev` names, as 40 hex digits, or None."""

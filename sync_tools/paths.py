@@ -1,9 +1,10 @@
 """Paths from content (upstream's tree, a ledger, sync.toml, `--path`) are never trusted: they stay inside the tree."""
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from sync_tools.errors import SyncError
-from sync_tools.tree import Tree
+from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import GITLINK, SYMLINK
 
 FIX = "paths are relative and stay inside the tree"
@@ -27,3 +28,17 @@ def safe_in(tree: Tree, path: str, where: str) -> str:
             what = {SYMLINK: "a symbolic link", GITLINK: "a submodule"}.get(blob.mode, "a file")
             raise SyncError(f"a path through {what}: {path!r}", where, f"{parent} is {what} in the fork; {FIX}")
     return path
+
+
+def refuse_collisions(edits: Mapping[str, Blob | None], tree: Tree, where: str) -> None:
+    """Raises SyncError where an edit of `tree` would replace what it does not name: a link, a file or a folder."""
+    after = Overlay(tree, edits)
+    written = [path for path, blob in edits.items() if blob is not None]
+    for path in written:
+        safe_in(after, path, where)
+    folders = {str(parent) for path in after.paths() for parent in PurePosixPath(path).parents}
+    for path in written:
+        if path in folders:
+            raise SyncError(
+                f"a file in the place of a folder: {path!r}", where, f"{path} is a folder in the fork; {FIX}"
+            )

@@ -5,6 +5,9 @@ from functools import cache
 
 from sync_tools.config import Config, PathPolicy
 
+CONFIGURATION = "sync.toml"
+OURS = "what decides and records the ports is the fork's own"
+
 
 @cache
 def glob_pattern(glob: str) -> re.Pattern[str]:
@@ -41,5 +44,10 @@ def matches(glob: str, path: str) -> bool:
 
 
 def policy_for(config: Config, path: str) -> PathPolicy | None:
-    """The first policy whose glob matches upstream's path, or None: the path is ported like any other."""
+    """The first policy whose glob matches upstream's path, or None: the path is ported like any other.
+
+    The fork's configuration and ledgers are its own, whatever sync.toml says: upstream decides neither.
+    """
+    if path == CONFIGURATION or path.startswith(f"{config.ledgers}/") or path == config.ledgers:
+        return PathPolicy(match=config.ledgers, action="owned", reason=OURS)
     return next((p for p in config.policies if matches(p.match, path)), None)

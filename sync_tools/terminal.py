@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # Control characters of content must not reach a terminal: they could move the cursor or retitle the window.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+# The user part of an address, and what stands in its query, may be a token; a path keeps one slash of the address, and a
+# token that was not encoded may hold any character.
+CREDENTIALS = re.compile(r"(\w:/{1,2})[^\s'\"]*@")
+QUERY = re.compile(r"(\w:/{1,2}[^\s?]*\?)[^\s)'\"]+")
+
+
+def without_secrets(text: str) -> str:
+    """Text with the user part and the query of addresses blanked."""
+    return QUERY.sub(r"\1***", CREDENTIALS.sub(r"\1***@", text))
 
 
 def clean(text: str) -> str:
@@ -35,7 +46,12 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def print_error(error: SyncError, as_json: bool) -> None:
+    what, where, fix = (without_secrets(text) for text in (error.what, error.where, error.fix))
     if as_json:
-        print_json({"error": {"what": error.what, "where": error.where, "fix": error.fix}})
-    place = f" ({clean(error.where)})" if error.where else ""
-    sys.stderr.write(f"sync: {clean(error.what)}{place}\n      {clean(error.fix)}\n")
+        print_json({"error": {"what": what, "where": where, "fix": fix}})
+    place = f" ({_line(where)})" if where else ""
+    sys.stderr.write(f"sync: {_line(what)}{place}\n      {_line(fix)}\n")
+
+
+def _line(text: str) -> str:
+    return " ".join(clean(text.replace("\t", " ")).split("\n"))

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
@@ -37,8 +37,9 @@ def covered(jobs: Collection[WorkflowJob], tests: Collection[str], root: str) ->
         for row in job.rows:
             for name in names(row.get(TEST_FILE)):
                 found |= matched(name, tests, root)
-        for command in job.commands:
-            found |= _run_by(command, tests, root)
+    scripts = {script for job in jobs for script in job.commands}
+    for words in {tuple(words) for script in scripts for words in _commands(script)}:
+        found |= _run_by(words, tests, root)
     return frozenset(found)
 
 
@@ -47,25 +48,23 @@ def names(value: object) -> list[str]:
     return _words(value) if isinstance(value, str) else []
 
 
-def _run_by(script: str, tests: Collection[str], root: str) -> frozenset[str]:
-    found: frozenset[str] = frozenset()
-    for words in _commands(script):
-        programs = [PurePosixPath(word).name for word in words]
-        at = next((i for i, program in enumerate(programs) if program in ("pytest", "py.test")), None)
-        if at is not None:
-            found |= _collected(words[at + 1 :], tests, root) if _is_command(words[:at]) else frozenset()
-        elif any(re.fullmatch(r"python[\d.]*", program) for program in programs):
-            found |= frozenset(t for word in words if word.endswith(".py") for t in matched(word, tests, root))
-    return found
+def _run_by(words: Sequence[str], tests: Collection[str], root: str) -> frozenset[str]:
+    programs = [PurePosixPath(word).name for word in words]
+    at = next((i for i, program in enumerate(programs) if program in ("pytest", "py.test")), None)
+    if at is not None:
+        return _collected(words[at + 1 :], tests, root) if _is_command(words[:at]) else frozenset()
+    if any(re.fullmatch(r"python[\d.]*", program) for program in programs):
+        return frozenset(t for word in words if word.endswith(".py") for t in matched(word, tests, root))
+    return frozenset()
 
 
-def _is_command(before: list[str]) -> bool:
+def _is_command(before: Sequence[str]) -> bool:
     """Whether what follows these words is a program that runs, not a package to install or a word to print."""
     last = before[-1] if before else ""
     return not last or last in _RUNNERS or "=" in last or last.isdigit()
 
 
-def _collected(arguments: list[str], tests: Collection[str], root: str) -> frozenset[str]:
+def _collected(arguments: Sequence[str], tests: Collection[str], root: str) -> frozenset[str]:
     """What pytest collects: the paths given, all tests where none is, less those left out."""
     given: set[str] = set()
     without: set[str] = set()
@@ -88,7 +87,7 @@ def _collected(arguments: list[str], tests: Collection[str], root: str) -> froze
 def _commands(script: str) -> Iterator[list[str]]:
     """The simple commands of a shell script, as words."""
     joined = _SEPARATOR.sub(lambda m: "\n" if m[1] else " ", script)
-    for line in joined.splitlines():
+    for line in dict.fromkeys(joined.splitlines()):
         if words := _words(line):
             yield words
 

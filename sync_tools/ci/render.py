@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 from sync_tools.ci.matrix import MAX_TEMPLATE
@@ -11,11 +12,12 @@ from sync_tools.errors import SyncError
 RULE = "#" * 80
 BANNER = f"{RULE}\n# This file is generated from {{template}} by `vime-sync ci render`. Do not edit it.\n{RULE}\n"
 MAX_OUTPUT = 4_000_000
-SECONDS = 10
+SECONDS = 30  # the sandbox limits its processor time to less; this is for what waits, and for a busy machine
 
 
+@lru_cache(maxsize=8)
 def render(template: bytes, where: str = "template") -> bytes:
-    """What the template says, without a banner. Raises SyncError for a template that is wrong, tries to leave its
+    """What the template says, without a banner; a port asks for the same one when it renders and when it checks. Raises SyncError for a template that is wrong, tries to leave its
     sandbox, or does not come to an end."""
     if len(template) > MAX_TEMPLATE:
         raise SyncError("the template is too big", where, f"keep it under {MAX_TEMPLATE} bytes")

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from sync_tools.commands.options import Settings
+from sync_tools.commands.options import Settings, top_of
 from sync_tools.configfile import render, write_atomically
 from sync_tools.errors import SyncError
 from sync_tools.terminal import print_json
 
 
 def run(settings: Settings, dry_run: bool) -> int:
-    target = settings.repo_path / "sync.toml"
+    target = top_of(settings.repo_path) / "sync.toml"
+    if (settings.repo_path / "objects").is_dir() and (settings.repo_path / "HEAD").is_file():
+        raise SyncError("a bare repository has no files to write", str(target.parent), "use a clone with a work tree")
     if target.exists() and not dry_run:
         raise SyncError("there is a sync.toml already", str(target), "change it, or move it away first")
     content = render(settings.config)

@@ -19,13 +19,16 @@ from sync_tools.ledger.github import pull_request, text
 from sync_tools.ledger.landing import Landing, Rules
 from sync_tools.ledger.markdown import render
 from sync_tools.ledger.model import Ledger
-from sync_tools.ledger.overview import overview
+from sync_tools.ledger.overview import lines, overview
 from sync_tools.ledger.show import Reader, console, show
+from sync_tools.plural import counted
 from sync_tools.port.ci import is_generated
 from sync_tools.port.fork import Fork
+from sync_tools.port.images import translation
 from sync_tools.port.style import seam_style
 from sync_tools.terminal import clean, print_json
 from sync_tools.translate import Translator
+from sync_tools.translate.result import Translation
 from sync_tools.tree import MemoryTree, Tree
 from sync_tools.upstream import forge
 from sync_tools.upstream.collect import collect
@@ -37,19 +40,16 @@ from sync_tools.upstream.resolve import number_of
 
 def listing(settings: Settings) -> int:
     desk = Desk(settings.repo, settings.config)
-    rows = overview(store.read_all(desk.here(), settings.config), _today(), _code(settings))
+    rows = list(overview(store.read_all(desk.here(), settings.config), _today(), _code(settings)))
+    for branch, ledger in desk.elsewhere():
+        rows += overview([ledger], _today(), branch=branch)
     if settings.json:
         print_json({"ledgers": [asdict(row) for row in rows]})
         return 0
-    for row in rows:
-        counts = " ".join(f"{op}:{n}" for op, n in row.entries.items())
-        waits = f"  {row.waiting} open" if row.waiting else ""
-        proof = f"  evidence: {row.evidence}" if row.evidence else ""
-        print(
-            clean(f"{row.ref:<24} {row.state:<10} +{row.added} -{row.removed}  {counts}{waits}{proof}  {row.subject}")
-        )
     if not rows:
-        print(f"no ledgers in {settings.config.ledgers}/; vime-sync port N writes one")
+        print(f"no ledgers in {settings.config.ledgers}/ and on no branch; vime-sync port N writes one")
+    for line in lines(rows) if rows else ():
+        print(clean(line))
     return 0
 
 
@@ -109,7 +109,7 @@ def checking(settings: Settings, number: str | None) -> int:
     else:
         for problem in problems:
             print(clean(f"{problem.ledger} {problem.entry or ''}: {problem.what}"))
-        print(f"{len(asked)} ledgers checked, {len(problems)} problems")
+        print(f"{counted(len(asked), 'ledger')} checked, {counted(len(problems), 'problem')}")
     return 1 if problems else 0
 
 
@@ -138,11 +138,11 @@ def rules_of(settings: Settings, landing: Landing) -> Rules:
     config, before = settings.config, landing.before or landing.written
     translator = Translator(config, seam_style(before, config), cache_dir() / "translations")
 
-    def translate(path: str, data: bytes) -> Any:
-        from dataclasses import replace
+    def formatted(path: str, data: bytes) -> bytes:
+        return format_bytes(path, data, config.formatters)
 
-        result = translator.file(path, data)
-        return replace(result, data=format_bytes(translator.path(path), result.data, config.formatters))
+    def translate(path: str, data: bytes) -> Translation:
+        return translation(path, data, config, translator, formatted)
 
     return Rules(config, translate, translator.path, lambda path: is_generated(path, before, config))
 
@@ -181,7 +181,7 @@ def proving(settings: Settings, number: str, level: str, log: Path, command: str
 
 
 def _code(settings: Settings) -> str:
-    tree = settings.repo.tree("HEAD")
+    tree = settings.repo.tree(settings.repo.head())
     return code_tree([(path, oid) for path, (_, oid) in tree.entries.items()], settings.config.ledgers)
 
 

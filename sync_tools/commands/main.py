@@ -2,11 +2,12 @@
 
 import os
 import sys
+import traceback
 
 import typer
 
 from sync_tools.errors import SyncError
-from sync_tools.gitio import GitFailed
+from sync_tools.gitio import GitFailed, forget_surroundings
 from sync_tools.terminal import print_error
 
 # Typer carries a click of its own, whose classes are reached through the ones that it exports.
@@ -16,6 +17,7 @@ USAGE, CLICK = typer.BadParameter.__mro__[1:3]
 def run_app(app: typer.Typer, arguments: list[str]) -> int:
     """The exit code of `sync ARGUMENTS`."""
     as_json = "--json" in arguments
+    forget_surroundings()
     try:
         result = app(arguments, standalone_mode=False, prog_name="vime-sync")
         return result if isinstance(result, int) else 0
@@ -35,5 +37,18 @@ def run_app(app: typer.Typer, arguments: list[str]) -> int:
         error = SyncError(e.strerror or str(e), str(e.filename or ""), "check that the file can be read and written")
     except (KeyboardInterrupt, typer.Abort):
         return 130
+    except Exception as e:
+        if os.environ.get("SYNC_TRACEBACK"):
+            raise
+        error = _bug(e)
     print_error(error, as_json)
     return 2
+
+
+def _bug(error: Exception) -> SyncError:
+    """What nobody foresaw, at the deepest of our lines that it passed."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "sync_tools" in f.filename]
+    place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    said = " ".join(str(error).split())[:200]
+    fix = "this is a mistake of vime-sync: SYNC_TRACEBACK=1 shows where, for a report"
+    return SyncError(f"stopped on {type(error).__name__}: {said}", place, fix)

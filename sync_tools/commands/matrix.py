@@ -6,6 +6,7 @@ from sync_tools.ci.check import check
 from sync_tools.ci.commands import CONFIG, Change, add, move, render, write
 from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
+from sync_tools.plural import counted
 from sync_tools.port.fork import Fork
 from sync_tools.terminal import clean, print_json
 from sync_tools.worktree import WorkTree
@@ -41,7 +42,7 @@ def checking(settings: Settings, base: str | None) -> int:
         for problem in found.inherited:
             print(clean(f"inherited: {problem.path}{' in ' + problem.job if problem.job else ''}: {problem.what}"))
         state = "current" if found.current else "not current"
-        print(f"the workflow is {state}; {len(found.problems)} problems, {len(found.inherited)} inherited")
+        print(f"the workflow is {state}; {counted(len(found.problems), 'problem')}, {len(found.inherited)} inherited")
     return 1 if found.problems or not found.current else 0
 
 

@@ -58,7 +58,13 @@ def settings(upstream: str | None, repo: Path, config: Path | None, json: bool, 
     """Raises SyncError for a configuration that is named and cannot be read, or is not valid."""
     if not repo.is_dir():
         raise SyncError("no such folder", str(repo), "name the fork's repository with --repo")
-    path = config or next((p for p in (repo / "sync.toml",) if p.is_file()), None)
+    path = config or next((p for p in (top_of(repo) / "sync.toml",) if p.is_file()), None)
     if path is None or (not must_exist and not path.exists()):
         return Settings(Config(), None, upstream, repo, json)
     return Settings(load(path), path, upstream, repo, json)
+
+
+def top_of(folder: Path) -> Path:
+    """The work tree that a folder is in, where sync.toml stands; the folder itself where it is in none."""
+    here = folder.resolve()
+    return next((place for place in (here, *here.parents) if (place / ".git").exists()), folder)

@@ -137,7 +137,7 @@ def _findings(port: Port) -> Iterator[tuple[str, str]]:
     for name, check in sorted(port.checks.items()):
         found = [f for f in check.findings if f.origin == "introduced" and f.path not in waiting]
         if check.result == "not run" and found:
-            yield "", f"  {name} not run ({check.reason}): {', '.join(f.path for f in found)}"
+            yield "", f"  pending: {name}, waits for {check.reason}: {', '.join(f.path for f in found)}"
             continue
         for finding in found:
             yield "red" if check.gating else "yellow", f"  {name}: {finding.path}:{finding.line} {finding.message}"

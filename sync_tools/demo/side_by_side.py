@@ -3,7 +3,6 @@
 from difflib import SequenceMatcher
 
 from rich.console import Group
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -26,5 +25,5 @@ def side_by_side(upstream: str, fork: str, at_most: int = 6) -> Table | Text:
 
 
 def _code(lines: list[str], start: int, end: int) -> Group:
-    code = Syntax("\n".join(lines[start:end]), "python", word_wrap=True, background_color="default")
+    code = Text("\n".join(lines[start:end]), overflow="fold")  # uncoloured: it must be read on light and on dark
     return Group(Text(f"line {start + 1}", style="dim"), code if end > start else Text("(nothing)", style="dim"))

@@ -1,7 +1,7 @@
 """`sync ledger check`: everything a ledger says that can be found again is found again, and compared."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sync_tools.config import Config
 from sync_tools.ledger.account import account, origin, rule_table
@@ -33,7 +33,7 @@ def check(
     found = [(None, what) for what in _header(landing.ledger, changes, rules.config)]
     files = outcomes(landing, changes, rules)
     derived = {e.id: e for e in account(changes, files, rules.config)}
-    found += _entries(landing, derived, others)
+    found += _entries(landing, derived, others, _undone(landing, derived, others, head, rules.config))
     if _counted(landing.ledger.rules) != _counted(rule_table(files)):
         found.append((None, "the table of rules is not that of the rules which applied"))
     found += _pairs(landing, others)
@@ -70,8 +70,19 @@ def _header(ledger: Ledger, changes: ChangeSet, config: Config) -> Iterator[str]
         yield f"{ledger.accounted} lines are accounted for, of {added + removed}"
 
 
+def _undone(
+    landing: Landing, derived: dict[str, Entry], others: Sequence[Landing], head: Tree, config: Config
+) -> frozenset[str]:
+    """The decided entries that a port brought and whose lines have not all stood since."""
+    decided = [derived[d.entry] for d in landing.ledger.decisions if d.applied and d.entry in derived]
+    if not any(e.op in STANDS for e in decided):
+        return frozenset()
+    truth = landing.ledger.model_copy(update={"entries": tuple(decided)})
+    return frozenset(e.id for e, _ in lost(replace(landing, ledger=truth), others, head, config))
+
+
 def _entries(
-    landing: Landing, derived: dict[str, Entry], others: Sequence[Landing]
+    landing: Landing, derived: dict[str, Entry], others: Sequence[Landing], undone: frozenset[str]
 ) -> Iterator[tuple[str | None, str]]:
     ledger, seen = landing.ledger, set()
     for e in ledger.entries:
@@ -84,7 +95,8 @@ def _entries(
         else:
             decision = next((d for d in ledger.decisions if d.applied and d.entry == e.id), None)
             replaced = _replaced(e, ledger.upstream.ref, others)
-            yield from ((e.id, what) for what in _compare(e, truth, decision, replaced))
+            told = replaced or _granted(e, truth, decision, e.id in undone)
+            yield from ((e.id, what) for what in _compare(e, truth, decision, told))
     for ident, truth in derived.items():
         if ident not in seen:
             yield None, f"{truth.upstream.name} -{truth.upstream.old} +{truth.upstream.new} has no entry ({truth.op})"
@@ -113,8 +125,9 @@ def _within(inner: range, outer: range) -> bool:
     return outer.start <= inner.start and inner.stop <= outer.stop
 
 
-def _compare(e: Entry, truth: Entry, decision: Decision | None, replaced: bool) -> Iterator[str]:
-    if e.op != truth.op and not replaced and not _granted(e, truth, decision):
+def _compare(e: Entry, truth: Entry, decision: Decision | None, told: bool) -> Iterator[str]:
+    """`told`: another operation than the lines show has been accounted for."""
+    if e.op != truth.op and not told:
         yield f"says {e.op}, but is {truth.op}" + (f" ({truth.reason})" if truth.reason else "")
     state = "decided" if decision else truth.state
     if e.op == truth.op and e.state != state:
@@ -132,9 +145,12 @@ def _compare(e: Entry, truth: Entry, decision: Decision | None, replaced: bool) 
             yield f"{key} are {getattr(truth, key)}, the ledger says {getattr(e, key)}"
 
 
-def _granted(e: Entry, truth: Entry, decision: Decision | None) -> bool:
-    """A person's word makes another operation of it, but never one that says that it stands."""
-    return e.op not in STANDS and decision is not None and decision.op == e.op and decision.was == truth.op
+def _granted(e: Entry, truth: Entry, decision: Decision | None, undone: bool) -> bool:
+    """A person's word makes another operation of it, but never one that says that it stands, nor one that says that it
+    does not while it does."""
+    if decision is None or (decision.op, decision.was) != (e.op, truth.op):
+        return False
+    return e.op not in STANDS and (undone or truth.op not in STANDS | {"generated"})
 
 
 def _replaced(e: Entry, ref: str, others: Sequence[Landing]) -> bool:

@@ -27,7 +27,7 @@ class Desk:
 
     def here(self) -> Tree:
         """The checkout, or HEAD of a bare repository."""
-        return WorkTree(self.repo) if self.repo.work_tree else self.repo.tree("HEAD")
+        return WorkTree(self.repo) if self.repo.work_tree else self.repo.tree(self.repo.head())
 
     def find(self, number: str) -> tuple[Ledger, Tree]:
         """A ledger and the tree that it stands in: the checkout, else the branch of its port. Raises SyncError."""
@@ -35,15 +35,20 @@ class Desk:
         here = self.here()
         if here.blob(store.json_path(self.config, stem)):
             return store.read(here, self.config, number), here
-        branch = self._branch(stem)
-        if self.repo.commit_of(branch):
-            tree = self.repo.tree(branch)
-            return store.read(tree, self.config, number), tree
-        raise SyncError(
-            "there is no ledger of this change",
-            f"{store.json_path(self.config, stem)}, branch {branch.removeprefix('refs/heads/')}",
-            f"vime-sync port {number}",
-        )
+        tree = self.repo.tree(self._holder(stem, number))
+        return store.read(tree, self.config, number), tree
+
+    def elsewhere(self) -> list[tuple[str, Ledger]]:
+        """The ledgers that stand on branches of ports and not in the checkout, each with its branch."""
+        here = self.here()
+        found: dict[str, tuple[str, Ledger]] = {}
+        for branch in self._branches("--no-merged=HEAD"):
+            for ledger in store.read_all(self.repo.tree(branch), self.config):
+                stem = ledger.upstream.stem
+                missing = here.blob(store.json_path(self.config, stem)) is None
+                if missing and (stem not in found or branch == self._branch(stem)):
+                    found[stem] = (branch.removeprefix(HEADS), ledger)
+        return sorted(found.values(), key=lambda item: (item[1].upstream.date, item[1].upstream.stem))
 
     def write(self, ledger: Ledger) -> list[str]:
         """Put a ledger, its Markdown and the index into the checkout; the paths written."""
@@ -86,19 +91,29 @@ class Desk:
     def _tip(self, number: str | None) -> str:
         stem = store.stem_of(self.config, number) if number else None
         if stem is None or self.here().blob(store.json_path(self.config, stem)):
-            return self.repo.line("rev-parse", "HEAD")
-        commit = self.repo.commit_of(self._branch(stem))
-        if commit is None:
-            raise SyncError(
-                "there is no ledger of this change", store.json_path(self.config, stem), f"vime-sync port {number}"
-            )
-        return commit
+            return self.repo.head()
+        return self.repo.line("rev-parse", self._holder(stem, number or ""))
+
+    def _holder(self, stem: str, number: str) -> str:
+        """The branch of a port that has the ledger: the change's own, else a stack's, the newest first. Raises SyncError."""
+        path = store.json_path(self.config, stem)
+        for branch in dict.fromkeys([self._branch(stem), *self._branches()]):
+            if self.repo.commit_of(branch) and self.repo.tree(branch).blob(path):
+                return branch
+        own = self._branch(stem).removeprefix(HEADS)
+        raise SyncError("there is no ledger of this change", f"{path}, branch {own}", f"vime-sync port {number}")
+
+    def _branches(self, *which: str) -> list[str]:
+        """The branches of ports, the newest first."""
+        prefix = f"{HEADS}sync/{self.config.upstream.name}-*"
+        said = self.repo.line("for-each-ref", "--format=%(refname)", "--sort=-committerdate", *which, prefix)
+        return [line for line in said.split("\n") if line]
 
     def _branch(self, stem: str) -> str:
-        """The branch of the port of that ledger."""
+        """The branch that a port of that change alone has."""
         upstream = self.config.upstream.name
         name = stem.removeprefix(f"{upstream}-")
-        return f"refs/heads/sync/{upstream}-{'' if store.is_hex(name) else 'pr-'}{name}"
+        return f"{HEADS}sync/{upstream}-{'' if store.is_hex(name) else 'pr-'}{name}"
 
     def _landing(self, ledger: Ledger, history: "_History") -> Landing:
         path, upstream = store.json_path(self.config, ledger.upstream.stem), ledger.upstream.commit
@@ -117,6 +132,7 @@ class Desk:
         )
 
 
+HEADS = "refs/heads/"
 NOW = ""
 """The commit that the checkout would be."""
 

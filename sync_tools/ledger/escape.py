@@ -13,6 +13,17 @@ REFERENCE = re.compile(r"(?<![\w/#.-])(?:#|GH-)(\d+)\b", re.IGNORECASE)
 CLOSES = re.compile(
     r"\b(clos(?:e[sd]?|ing)|fix(?:e[sd])?|fixing|resolv(?:e[sd]?|ing))(\s*:?\s+)(?=\S*#\d)", re.IGNORECASE
 )
+IDENTIFIER = re.compile(
+    r"`([^`@#]+)`"
+    r"|(?<![\w/&.:@-])("
+    r"--[A-Za-z][\w-]*"  # a flag
+    r"|/?(?:[\w.-]+/)*[\w.-]+\.(?:py|sh|md|j2|ya?ml|toml|txt|json|patch)(?::\d+)?"  # a file
+    r"|[A-Za-z]\w*(?:\.\w+)*_\w+(?:\.\w+)*"  # a name with an underscore
+    r"|[A-Za-z_]\w*(?:\.\w+){2,}"  # a dotted name
+    r"|/[a-z]\w*(?:/\w+)*"  # an endpoint
+    r"|SY\d{3}|RV\d{3}|[0-9a-f]{12}(?:[0-9a-f]{28})?"  # a rule, a commit
+    r")(?![\w/@#-])"
+)
 GAP = "&#8203;"
 BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -32,11 +43,21 @@ def references(value: str, repo: str) -> str:
     return REFERENCE.sub(rf"{repo}#\1", value)
 
 
-def prose(value: str, repo: str) -> str:
+def prose(value: str, repo: str, *, strip: bool = True) -> str:
     """Text for Markdown, in or out of a table cell."""
-    escaped = "".join(ENTITIES.get(c, c) for c in references(plain(value), repo))
+    text = plain(value) if strip else value
+    escaped = "".join(ENTITIES.get(c, c) for c in references(text, repo))
     quiet = CLOSES.sub(rf"\1{GAP}\2", UNDERLINE.sub("&#95;", escaped))
     return quiet.replace("@", f"@{GAP}").replace("://", f":{GAP}//")
+
+
+def words(value: str, repo: str) -> str:
+    """Text for Markdown in which identifiers, and what stands between backticks, are code."""
+    parts, at, text = [], 0, plain(value)
+    for m in IDENTIFIER.finditer(text):
+        parts += [prose(text[at : m.start()], repo, strip=False), code(m[1] or m[2])]
+        at = m.end()
+    return "".join([*parts, prose(text[at:], repo, strip=False)])
 
 
 def code(value: str) -> str:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from sync_tools.config import Config
 from sync_tools.ledger.escape import code, plain, prose, references
-from sync_tools.ledger.markdown import NONE, decisions, entries, mapping, opened, registrations, summary, verified
+from sync_tools.ledger.markdown import decisions, entries, mapping, opened, registrations, summary
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.store import markdown_path
+from sync_tools.ledger.tables import NONE
+from sync_tools.ledger.verified import verified
 
 BODY_LIMIT = 60_000  # the forge refuses bodies over 65,536 characters
 LABEL = re.compile(r"run-ci-[\w.-]+")
@@ -29,10 +31,9 @@ def pull_request(ledger: Ledger, config: Config) -> PullRequest:
 def title(ledger: Ledger, config: Config) -> str:
     """The title by sync.toml's pattern; upstream's number is written once, as owner/name#N."""
     origin = ledger.upstream
-    bare = re.sub(rf"\s*\(#{origin.pr}\)\s*$", "", origin.subject) if origin.pr else origin.subject
     known = {
         "upstream": origin.name,
-        "subject": plain(references(bare, origin.repo)),
+        "subject": plain(references(origin.title, origin.repo)),
         "ref": origin.ref,
         "fork": ledger.fork,
     }
@@ -43,10 +44,11 @@ def body(ledger: Ledger, config: Config) -> str:
     """The body: what is open, the table, the mapping, checks; the entries where the forge has room for them."""
     origin, path = ledger.upstream, markdown_path(config, ledger.upstream.stem)
     head = (
-        f"Port of {origin.ref}, [{prose(origin.subject, origin.repo)}]({origin.url}), by {prose(origin.author, origin.repo)}."
+        f"Port of {origin.ref}, [{prose(origin.title, origin.repo)}]({origin.url}), by {prose(origin.author, origin.repo)}."
         f" {ledger.accounted} of {ledger.added + ledger.removed} changed lines accounted for in {code(path)}."
     )
-    parts = [head, summary(ledger), f"### Open\n\n{opened(ledger) or NONE}", f"### Mapping\n\n{mapping(ledger)}"]
+    parts = [head, f"### Open\n\n{opened(ledger)}", f"### Summary\n\n{summary(ledger)}"]
+    parts += [f"### Mapping\n\n{mapping(ledger)}"]
     parts += [f"### Decisions\n\n{decisions(ledger)}"] if ledger.decisions else []
     parts += [f"### CI\n\n{registrations(ledger)}"] if ledger.ci else []
     parts += [f"### Verified\n\n{verified(ledger)}"]

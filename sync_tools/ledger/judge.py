@@ -1,9 +1,11 @@
 """What became of a unit: the operation, and whether a person still has to decide."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sync_tools.config import Config, Overlay
+from sync_tools.ledger.follow import TEMPLATE
 from sync_tools.ledger.model import Op, State
 from sync_tools.ledger.rules import applied, is_seam, is_short
 from sync_tools.ledger.units import Marks, Unit
@@ -15,6 +17,9 @@ from sync_tools.translate.result import Site
 UNEXPLAINED = "the fork's lines are not the translation, and no overlay says why"
 ALREADY = "the fork has it already"
 GENERATED = "made again from its template"
+NO_PLACE = "the fork's matrix has no place for it"
+TEST = re.compile(rb"""(["'])test_file\1\s*:\s*["']([^"']+)["']""")
+JOB = re.compile(rb"""^\s*(["'])([^"']+)\1\s*:\s*\{\s*$""")
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ def marks_of(view: FileView) -> tuple[Marks, Sequence[Conflict]]:
     conflicts = outcome.merged.conflicts if outcome.merged else ()
     old: dict[int, str] = dict.fromkeys(view.old.vanished, "dropped")
     new: dict[int, str] = dict.fromkeys(view.new.vanished, "dropped")
+    new |= dict.fromkeys(_unplaced(view), "absent")
     new |= {i: "deferred" for site in _sites(view) for i in range(site.line - 1, max(site.end_line, site.line))}
     for clash in conflicts:
         in_old, in_new = _back(view.old, clash.base), _back(view.new, clash.theirs)
@@ -61,7 +67,7 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
         case "owned":
             return Verdict("diverged", reason=outcome.reason, who="sync.toml", traced=False)
         case "present":
-            return Verdict("present", reason=outcome.reason or ALREADY)
+            return _present(view, unit)
     match unit.mark:
         case "conflict":
             return Verdict("conflict", "open", "both sides changed it")
@@ -69,7 +75,16 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
             return Verdict("deferred", "open", _why(view, unit))
         case "dropped":
             return Verdict("dropped", reason=_rule(view, unit))
+        case "absent":
+            return Verdict("absent", "open", _no_place(view, unit), traced=False)
     return _file_wide(view, config) if unit.whole else _lines(view, unit, config)
+
+
+def _present(view: FileView, unit: Unit) -> Verdict:
+    """A file that the fork has already: what its file does not have at all is not there, whatever else is."""
+    if lacking := view.lacking(unit):
+        return Verdict("deferred", "open", f"the fork's {view.outcome.path} {lacking}", traced=False)
+    return Verdict("present", reason=view.outcome.reason or ALREADY)
 
 
 def _lines(view: FileView, unit: Unit, config: Config) -> Verdict:
@@ -111,7 +126,7 @@ def overlay_of(config: Config, path: str) -> Overlay | None:
 
 def _placed(view: FileView, unit: Unit, config: Config) -> Verdict | None:
     """A CI row that sync.toml places in another job than upstream's."""
-    if not config.ci.places or not view.outcome.path.endswith(".j2"):
+    if not config.ci.places or not view.outcome.path.endswith(TEMPLATE):
         return None
     text = b"\n".join(_text(view, unit))
     for place in config.ci.places:
@@ -119,6 +134,28 @@ def _placed(view: FileView, unit: Unit, config: Config) -> Verdict | None:
             reason = f"the row of {place.test_file} stands in {place.to}, not in {place.job}"
             return Verdict("diverged", reason=f"{reason}: {place.why}" if place.why else reason, who="sync.toml")
     return None
+
+
+def _unplaced(view: FileView) -> Iterable[int]:
+    """The lines that upstream adds to the CI matrix for a test or a job that the fork's template nowhere names."""
+    if not view.outcome.path.endswith(TEMPLATE) or view.final.blob is None:
+        return
+    for i in (i for hunk in view.outcome.change.hunks for i in hunk.new):
+        named = _named(view.new.of(range(i, i + 1)))
+        if named and not any(name in view.final.blob.data for name in named):
+            yield i
+
+
+def _named(lines: Iterable[bytes]) -> set[bytes]:
+    """The tests and the job that lines of a matrix are about: the value of `test_file`, or the key that opens it."""
+    rows = {found[2] for line in lines for found in TEST.finditer(line)}
+    return rows or {found[2] for line in lines for found in JOB.finditer(line)}
+
+
+def _no_place(view: FileView, unit: Unit) -> str:
+    names = {name.decode("utf-8", "replace") for name in _named(view.new.of(unit.hunk.new))}
+    told = [f"{name}: {why}" for name, why in view.outcome.unplaced if name in names]
+    return "; ".join(dict.fromkeys(told)) or NO_PLACE
 
 
 def _text(view: FileView, unit: Unit) -> list[bytes]:

@@ -27,4 +27,6 @@ def unit_digest(removed: Sequence[bytes], added: Sequence[bytes]) -> str:
 
 def unit_id(commit: str, old_path: str, new_path: str, content: str, nth: int) -> str:
     """The id of a unit: `content` is its `unit_digest`, `nth` tells equal units of one file apart."""
-    return hashlib.sha256("\0".join((commit, old_path, new_path, content, str(nth))).encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        "\0".join((commit, old_path, new_path, content, str(nth))).encode("utf-8", "surrogateescape")
+    ).hexdigest()[:16]

@@ -1,27 +1,26 @@
-"""A ledger as the table that reviewers know, then what is open, the mapping of this port, and every entry by file."""
+"""A ledger as Markdown: what is open, the table that reviewers know, the mapping of this port, and every entry by file."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from sync_tools.ledger.escape import code, prose
-from sync_tools.ledger.model import CheckRun, Entry, Ledger, RuleUse, by_path
+from sync_tools.ledger.escape import code, prose, words
+from sync_tools.ledger.model import Entry, Ledger, RuleUse, by_path
+from sync_tools.ledger.tables import NONE, lines, sparse, table
+from sync_tools.ledger.verified import verified, verified_cell
+from sync_tools.plural import counted
 
-NONE = "none"
-FILES_IN_CELL = 12
+FILES_IN_CELL = 6
+REASONS_IN_CELL = 3
+BREAK = "<br>"
 
 
 def render(ledger: Ledger) -> str:
     """The Markdown of a ledger; a function of the ledger alone."""
     origin = ledger.upstream
     parts = [
-        f"# {prose(origin.ref, origin.repo)}: {prose(origin.subject, origin.repo)}",
-        f"[{origin.ref}]({origin.url}), commit {code(origin.commit)}, by {prose(origin.author, origin.repo)},"
-        f" {origin.date[:10]}. {ledger.added} lines added, {ledger.removed} removed;"
-        f" {ledger.accounted} of {ledger.added + ledger.removed} accounted for."
-        + "".join(f" Landed before as {code(commit)}." for commit in origin.other_landings)
-        + "".join(f" Reverts {ref}." for ref in ledger.reverts)
-        + (f" Reverted by {ledger.reverted_by}." if ledger.reverted_by else ""),
+        f"# {prose(origin.ref, origin.repo)}: {prose(origin.title, origin.repo)}",
+        _head(ledger),
         "## Open",
-        opened(ledger) or NONE,
+        opened(ledger),
         "## Summary",
         summary(ledger),
         "## Mapping",
@@ -36,6 +35,20 @@ def render(ledger: Ledger) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _head(ledger: Ledger) -> str:
+    origin = ledger.upstream
+    sentences = [
+        f"[{origin.ref}]({origin.url}) by {prose(origin.author, origin.repo)}, {origin.date[:10]},"
+        f" commit {code(origin.commit)}.",
+        f"{lines(ledger.added, ledger.removed)}: {ledger.accounted} of {ledger.added + ledger.removed} changed lines"
+        " accounted for.",
+        *(f"Landed before as {code(commit)}." for commit in origin.other_landings),
+        *(f"Reverts {ref}." for ref in ledger.reverts),
+        *([f"Reverted by {ledger.reverted_by}."] if ledger.reverted_by else []),
+    ]
+    return " ".join(sentences)
+
+
 def summary(ledger: Ledger) -> str:
     """op | detail, every row printed."""
     old, new = ledger.engines
@@ -44,9 +57,9 @@ def summary(ledger: Ledger) -> str:
         (f"Translated ({old}->{new})", _cell(ledger, "translated")),
         ("Dropped/Deferred", _cell(ledger, "dropped", "deferred", "absent", "superseded", "reverted")),
         ("Diverged", _cell(ledger, "diverged", "conflict")),
-        ("Verified", _verified_cell(ledger)),
+        ("Verified", verified_cell(ledger)),
     ]
-    return _table(("op", f"detail ({ledger.upstream.date[:10]})"), rows)
+    return table(("op", f"detail ({ledger.upstream.date[:10]})"), rows)
 
 
 def mapping(ledger: Ledger) -> str:
@@ -55,16 +68,17 @@ def mapping(ledger: Ledger) -> str:
         return NONE
     titles = {"sglang": "SGLang", "vllm": "vLLM"}
     old, new = (titles.get(engine, engine) for engine in ledger.engines)
-    return _table(("rule", old, new, "times"), [_rule(use, ledger.upstream.repo) for use in ledger.rules])
+    return table(("rule", old, new, "times"), [_rule(use, ledger.upstream.repo) for use in ledger.rules])
 
 
 def opened(ledger: Ledger) -> str:
-    """What waits for a person, one item an entry; empty where nothing does."""
+    """What waits for a person, one item an entry."""
     repo = ledger.upstream.repo
-    return "\n".join(
-        f"- **{e.op}** {_place(e)}: {prose(e.reason or 'no reason given', repo)}{_terms(e, repo)} {code(e.id)}"
+    items = [
+        f"- **{e.op}** {_place(e)}: {words(e.reason or 'no reason given', repo)}{_terms(e, repo)}, entry {code(e.id)}"
         for e in ledger.open
-    )
+    ]
+    return "\n".join(items) or NONE
 
 
 def decisions(ledger: Ledger) -> str:
@@ -72,83 +86,79 @@ def decisions(ledger: Ledger) -> str:
         (
             code(d.entry),
             f"{d.was} -> {d.op}",
-            prose(d.why, ledger.upstream.repo),
-            prose(d.who, ledger.upstream.repo),
+            words(d.why, ledger.upstream.repo),
+            prose(name(d.who), ledger.upstream.repo),
             d.until or "",
             "applied" if d.applied else "offered: decided for an earlier port",
         )
         for d in ledger.decisions
     ]
-    return _table(("entry", "operation", "why", "who", "until", "state"), rows)
+    return table(("entry", "operation", "why", "who", "until", "state"), rows)
 
 
 def registrations(ledger: Ledger) -> str:
     rows = [
-        (r.change, code(r.job), code(r.test_file), code(r.label), prose(r.why, ledger.upstream.repo)) for r in ledger.ci
+        (r.change, code(r.job), code(r.test_file), code(r.label), words(r.why, ledger.upstream.repo)) for r in ledger.ci
     ]
-    return _table(("row", "job", "test", "label", "why"), rows)
-
-
-def verified(ledger: Ledger) -> str:
-    """Checks and evidence; what was not run says what it waits for."""
-    repo = ledger.upstream.repo
-    rows = [
-        (code(c.name), c.result, _findings(c), code(c.command), prose(c.ran_on or c.waits_for, repo))
-        for c in ledger.verification.checks
-    ]
-    lines = [_table(("check", "result", "findings", "command", "ran on / waits for"), rows)] if rows else []
-    for e in ledger.verification.evidence:
-        figures = ", ".join(f"{prose(k, repo)} {prose(v, repo)}" for k, v in sorted(e.figures.items()))
-        bad = "".join(f" **{prose(w, repo)}**" for w in e.warnings)
-        lines.append(
-            f"- {e.level}: {figures}.{bad} Commit {code(e.commit)}, {prose(e.machine, repo)}, {code(e.command)}"
-        )
-    return "\n\n".join(lines) or NONE
+    return sparse(("row", "job", "test", "label", "why"), rows)
 
 
 def entries(ledger: Ledger) -> str:
     """Every entry, by upstream file."""
     parts = []
     for path, found in by_path(ledger.entries).items():
-        mark = " (executes)" if any(e.executes for e in found) else ""
-        rows = [_row(e, ledger.upstream.repo) for e in found]
-        head = ("op", "upstream", "fork", "+", "-", "rules", "reason", "id")
-        parts.append(f"### {code(path)}{mark}\n\n{_table(head, rows)}")
+        homes = dict.fromkeys(e.downstream.path for e in found)
+        home = next(iter(homes)) if len(homes) == 1 else None
+        title = code(path) + (f" -> {code(home)}" if home not in (None, path) else "")
+        mark = ", executed by CI or an install" if any(e.executes for e in found) else ""
+        rows = [_row(e, ledger.upstream.repo, home) for e in found]
+        head = ("op", "in", "upstream lines", "fork lines", "rules", "reason", "entry")
+        parts.append(f"### {title}{mark}\n\n{sparse(head, rows)}")
     return "\n\n".join(parts) or NONE
 
 
-def _row(e: Entry, repo: str) -> tuple[str, ...]:
+def _row(e: Entry, repo: str, home: str | None) -> tuple[str, ...]:
     up, down = e.upstream, e.downstream
-    lines = f"-{up.old} +{up.new}" if e.added or e.removed else ", ".join(e.facts)
-    moved = f"from {code(up.old_path)} " if up.path and up.old_path not in (None, up.path) else ""
-    differs = f" (differs: {', '.join(map(str, down.differs))})" if down.differs else ""
-    where = f"{code(down.path)} {down.lines or ''}".strip() + differs
-    state = "" if e.state == "settled" else f" ({e.state})"
+    moved = f", from {code(up.old_path)}" if up.path and up.old_path not in (None, up.path) else ""
+    where = "" if down.path == home else code(down.path)
+    differs = f"differs in {', '.join(map(str, down.differs))}" if down.differs else ""
     return (
-        e.op + state,
-        f"{code(up.symbol)} {moved}{prose(lines, repo)}".strip(),
-        where,
-        str(e.added),
-        str(e.removed),
-        " ".join(e.rules),
-        prose(e.reason, repo) + _terms(e, repo) + (f" {e.link}" if e.link else ""),
+        e.op if e.state == "settled" else f"**{e.op}** ({e.state})",
+        code(up.symbol),
+        f"{prose(touched(e), repo)}{moved}",
+        " ".join(filter(None, (where, str(down.lines or ""), differs))),
+        " ".join(code(rule) for rule in e.rules),
+        words(e.reason, repo) + _terms(e, repo) + (f" {e.link}" if e.link else ""),
         code(e.id),
     )
 
 
+def touched(e: Entry) -> str:
+    """The lines of upstream that an entry accounts for, in words; for one without lines what happened to the file."""
+    spans = [f"added {e.upstream.new}"] * bool(e.added) + [f"removed {e.upstream.old}"] * bool(e.removed)
+    return ", ".join(spans or e.facts)
+
+
 def _place(e: Entry) -> str:
-    return " ".join(
-        filter(None, (code(e.upstream.name), code(e.upstream.symbol), f"line {e.upstream.new}" if e.added else ""))
-    )
+    """Upstream's first line and, where the fork has one, its own."""
+    up, down = e.upstream, e.downstream
+    line = f":{up.new.start}" if e.added else f":{up.old.start}" if e.removed else ""
+    there = f" -> {code(f'{down.path}:{down.lines.start}')}" if down.lines and down.lines.count else ""
+    return f"{code(up.name + line)} {code(up.symbol)}".rstrip() + there
 
 
 def _terms(e: Entry, repo: str) -> str:
-    who = f" (who: {prose(e.who, repo)})" if e.who else ""
-    return who + (f" (until {e.until})" if e.until else "")
+    terms = [f"who: {prose(name(e.who), repo)}"] * bool(e.who) + [f"until {e.until}"] * bool(e.until)
+    return f" ({', '.join(terms)})" if terms else ""
+
+
+def name(who: str) -> str:
+    """`Name <address>` without the address, which the commit has."""
+    return who.partition(" <")[0]
 
 
 def _cell(ledger: Ledger, *ops: str) -> str:
-    """What is in these operations: entries, lines and files, and for those that need one the reasons."""
+    """What is in these operations: lines and files, and for those that need one the reasons."""
     out = []
     for op in ops:
         found = [e for e in ledger.entries if e.op == op]
@@ -156,40 +166,32 @@ def _cell(ledger: Ledger, *ops: str) -> str:
             files = list(by_path(found))
             shown = ", ".join(code(p) for p in files[:FILES_IN_CELL])
             more = f" and {len(files) - FILES_IN_CELL} more" if len(files) > FILES_IN_CELL else ""
-            name = "" if op == ops[0] and len(ops) == 1 else f"{op}: "
-            out.append(
-                f"{name}+{sum(e.added for e in found)} -{sum(e.removed for e in found)} in {shown}{more}{_reasons(ledger, found)}"
-            )
-    return "; ".join(out) or NONE
+            name = "" if op == ops[0] else f"{op} "
+            size = lines(sum(e.added for e in found), sum(e.removed for e in found))
+            out.append(f"{name}{size} in {shown}{more}{_reasons(ledger, found)}")
+    return BREAK.join(out) or NONE
 
 
 def _reasons(ledger: Ledger, found: Sequence[Entry]) -> str:
     if found[0].op in ("ported", "translated", "present", "generated"):
         return ""
-    reasons = list(dict.fromkeys(e.reason for e in found if e.reason))[:3]
-    return " (" + "; ".join(prose(r, ledger.upstream.repo) for r in reasons) + ")" if reasons else ""
-
-
-def _verified_cell(ledger: Ledger) -> str:
-    checks = [f"{code(c.name)} {c.result}" for c in ledger.verification.checks]
-    levels = [f"{e.level} evidence" + (" (degenerate)" if e.warnings else "") for e in ledger.verification.evidence]
-    return ", ".join(checks + levels) or NONE
-
-
-def _findings(check: CheckRun) -> str:
-    new = sum(f.standing == "introduced" for f in check.findings)
-    return f"{new} introduced, {len(check.findings) - new} inherited"
+    reasons = list(dict.fromkeys(e.reason for e in found if e.reason))
+    shown = [words(r, ledger.upstream.repo) for r in reasons[:REASONS_IN_CELL]]
+    more = [f"{len(reasons) - REASONS_IN_CELL} more"] * (len(reasons) > REASONS_IN_CELL)
+    return f": {'; '.join(shown + more)}" if shown else ""
 
 
 def _rule(use: RuleUse, repo: str) -> tuple[str, ...]:
-    olds = " ".join(code(old) for old, _ in use.pairs)
-    news = " ".join(code(new) or "(dropped)" for _, new in use.pairs)
-    return f"{code(use.rule)} {prose(use.title, repo)}".strip(), olds or "(passages)", news, str(use.count)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    """Old and new spellings stand on the same line of their cells."""
+    olds = BREAK.join(code(old) or "(added)" for old, _ in use.pairs)
+    news = BREAK.join(code(new) or "(dropped)" for _, new in use.pairs)
+    passage = not any(old or new for old, new in use.pairs)
+    return (
+        f"{code(use.rule)} {words(use.title, repo)}".strip(),
+        "(a passage)" if passage else olds,
+        "(rewritten)" if passage else news,
+        str(use.count),
+    )
 
 
 def index(ledgers: Sequence[Ledger]) -> str:
@@ -197,13 +199,15 @@ def index(ledgers: Sequence[Ledger]) -> str:
     rows = [
         (
             f"[{x.upstream.ref}]({x.upstream.stem}.md)",
-            prose(x.upstream.subject, x.upstream.repo),
+            prose(x.upstream.title, x.upstream.repo),
             x.upstream.date[:10],
-            f"+{x.added} -{x.removed}",
-            ", ".join(f"{op} {n}" for op, n in x.counts.items()) or NONE,
-            str(len(x.open)),
+            f"**{len(x.open)}**" if x.open else NONE,
+            lines(x.added, x.removed),
+            ", ".join(f"{n} {op}" for op, n in x.counts.items()) or NONE,
         )
         for x in ledgers
     ]
-    table = _table(("upstream", "title", "date", "lines", "entries", "open"), rows)
-    return f"# Ledgers\n\nOne for each upstream change that was ported; the `.json` beside each `.md` is what tools read.\n\n{table}\n"
+    waiting = sum(bool(x.open) for x in ledgers)
+    said = f" {counted(waiting, 'has', 'have')} open entries." if waiting else ""
+    body = table(("upstream", "title", "date", "open", "lines", "entries"), rows)
+    return f"# Ledgers\n\nOne for each upstream change that was ported; the `.json` beside each `.md` is what tools read.{said}\n\n{body}\n"

@@ -5,6 +5,7 @@ symbols, counts, digests), not its text. `verification` and `decisions` are what
 everything else is the same on every run.
 """
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Annotated, Literal
@@ -229,6 +230,11 @@ class Origin(Model):
     def ref(self) -> str:
         """`owner/name#N`, or `owner/name@<12 hex>` of a bare commit."""
         return f"{self.repo}#{self.pr}" if self.pr else f"{self.repo}@{self.commit[:12]}"
+
+    @property
+    def title(self) -> str:
+        """The subject without its own number at the end, which `ref` has."""
+        return re.sub(rf"\s*\(#{self.pr}\)\s*$", "", self.subject) if self.pr else self.subject
 
     @property
     def url(self) -> str:

@@ -9,7 +9,9 @@ from rich.text import Text
 
 from sync_tools.ledger.escape import plain, printable, references
 from sync_tools.ledger.lines import split
-from sync_tools.ledger.model import Entry, Ledger, Op, Span, by_path
+from sync_tools.ledger.markdown import touched
+from sync_tools.ledger.model import CheckRun, Entry, Ledger, Op, Span, by_path
+from sync_tools.plural import counted
 from sync_tools.policy import matches
 
 Reader = Callable[[str], bytes | None]
@@ -60,21 +62,34 @@ def show(
 def head(ledger: Ledger) -> Iterator[Text]:
     """The summary."""
     origin = ledger.upstream
-    yield Text.assemble((f"{origin.ref}  ", "bold"), plain(references(origin.subject, origin.repo)))
+    yield Text.assemble((f"{origin.ref}  ", "bold"), plain(references(origin.title, origin.repo)))
     yield Text(f"{plain(origin.author)}, {origin.date[:10]}, {origin.url}", style="dim")
     total = ledger.added + ledger.removed
     yield Text(f"+{ledger.added} -{ledger.removed}, {ledger.accounted} of {total} lines accounted for")
     yield Text("  ").join(Text(f"{op} {n}", style=COLOURS.get(op, "")) for op, n in ledger.counts.items())
     if ledger.reverted_by:
         yield Text(f"reverted by {ledger.reverted_by}", style="bold red")
-    for check in ledger.verification.checks:
-        yield Text(
-            f"check {plain(check.name)}: {check.result}"
-            + (f", waits for {plain(check.waits_for)}" * bool(check.waits_for))
-        )
+    yield from _checks(ledger.verification.checks)
     for evidence in ledger.verification.evidence:
         warned = "; ".join(map(plain, evidence.warnings))
         yield Text.assemble(f"evidence {evidence.level}: {plain(evidence.log)}  ", (warned, "red"))
+
+
+def _checks(checks: Sequence[CheckRun]) -> Iterator[Text]:
+    """What failed and what nobody ran, a line each, with what was found; then how many passed."""
+    for check in checks:
+        if check.result != "passed":
+            word, style = ("failed", "bold red") if check.result == "failed" else ("pending", "yellow")
+            waits = ", waits for" if check.waits_for.startswith("-") else ":"
+            why = f"{waits} {plain(check.waits_for)}" if check.waits_for else ""
+            yield Text(f"{word} {plain(check.name)}{why}", style=style)
+        for f in check.findings:
+            if f.standing == "introduced":
+                place = "" if check.result == "not run" else f"{plain(f.path)}:{f.line}  "
+                yield Text(f"  {place}{plain(f.what)}")
+    passed = sum(check.result == "passed" for check in checks)
+    if passed:
+        yield Text(f"{counted(passed, 'check')} passed", style="dim")
 
 
 class _Sides:
@@ -110,7 +125,7 @@ def _entry(out: Console, e: Entry, ledger: Ledger, sides: _Sides) -> None:
     upstream, fork = sides.upstream(e), sides.fork(e)
     if not upstream and not fork:
         return
-    if out.is_terminal:
+    if out.is_terminal and upstream and fork:
         out.print(_beside(upstream, fork))
     else:
         for line in [*upstream, *([Text(f"      in {plain(e.downstream.path)}")] if fork else []), *fork]:
@@ -130,10 +145,9 @@ def _line(e: Entry, ledger: Ledger) -> Text:
     down = e.downstream
     where = f"-> {plain(down.path)}:{down.lines}" if down.lines else f"-> {plain(down.path)}"
     differs = f"differs in {', '.join(map(str, down.differs))}" if down.differs else ""
-    lines = f"-{e.upstream.old} +{e.upstream.new}" if e.added or e.removed else ", ".join(map(plain, e.facts))
     words = [
         plain(e.upstream.symbol),
-        lines,
+        plain(touched(e)),
         where,
         differs,
         " ".join(e.rules),

@@ -30,6 +30,11 @@ def labels(path: str, data: bytes) -> tuple[Label, ...]:
     return _filled(found)
 
 
+def is_public(name: str) -> bool:
+    """A definition that other files may name."""
+    return bool(name) and not name.startswith("<") and not name.rpartition(".")[2].startswith("_")
+
+
 def _parse(data: bytes) -> list[ast.stmt] | None:
     lone_returns = re.sub(rb"\r(?!\n)", b" ", data)  # Python ends a line there, git does not
     try:

@@ -4,21 +4,23 @@ This is what both `account` and `check` judge by, so that a ledger says nothing 
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from sync_tools.ledger.align import Alignment, without
-from sync_tools.ledger.follow import Text, follow
+from sync_tools.ledger.bindings import Imports, Sides, merged
+from sync_tools.ledger.follow import follow
 from sync_tools.ledger.lines import normal, split
-from sync_tools.ledger.symbols import IMPORTS, Label, labels
+from sync_tools.ledger.symbols import IMPORTS, Label, is_public, labels
 from sync_tools.ledger.units import Unit
+from sync_tools.merge.compare import contained
 from sync_tools.port.outcome import FileOutcome
 from sync_tools.translate.result import Application, Translation
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import Image
 
 WORD = re.compile(rb"\w+")
+MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,15 @@ class Translated:
     @cached_property
     def uses(self) -> dict[int, tuple[Application, ...]]:
         """The rule applications on each upstream line."""
-        found: dict[int, tuple[Application, ...]] = {}
+        found: dict[int, list[Application]] = {}
         for use in self.translation.applications if self.translation else ():
             for at in range(use.line - 1, use.line + use.before.rstrip("\n").count("\n")):
-                found[at] = (*found.get(at, ()), use)
-        return found
+                found.setdefault(at, []).append(use)
+        return {at: tuple(each) for at, each in found.items()}
+
+    @cached_property
+    def imports(self) -> Imports:
+        return Imports.of(self.lines)
 
     @cached_property
     def to_translation(self) -> Alignment:
@@ -108,6 +114,32 @@ class FileView:
     def _to_ours(self) -> Alignment:
         return follow(self.final, self.ours)
 
+    def lacking(self, unit: Unit) -> str:
+        """What a file that upstream adds and the fork has already lacks of a unit, in words; empty where it lacks nothing.
+
+        Of Python that is a definition under a public name (a private one is nobody else's), of other text most lines.
+        """
+        if self.outcome.change.kind != "added" or self.outcome.ours is None:
+            return ""
+        theirs = [self.new.labels[i][0] for i in self.new.image_of(unit.hunk.new)]
+        if any(is_public(name) for name, _ in self.new.labels):
+            gone = dict.fromkeys(filter(None, (self._gone(name) for name in theirs)))
+            return f"has no {', '.join(f'`{name}`' for name in gone)}" if gone else ""
+        if not unit.whole and self._held < MOST:
+            return f"holds {self._held:.0%} of its lines"
+        return ""
+
+    def _gone(self, name: str) -> str | None:
+        """The outermost definition around a name that the fork's file lacks, if that is public."""
+        parts = name.split(".")
+        outer = (".".join(parts[:n]) for n in range(1, len(parts) + 1))
+        first = next((o for o in outer if o not in self.ours.symbols), None)
+        return first if first and is_public(first) else None
+
+    @cached_property
+    def _held(self) -> float:
+        return contained(b"\n".join(self.ours.lines), b"\n".join(self.new.lines))
+
     def already(self, unit: Unit) -> bool:
         """The fork had it before the port: a unit stood there, with the same neighbours, in a file of its own edits."""
         before = self.outcome.before.data if self.outcome.before else None
@@ -142,6 +174,10 @@ class Standing:
         return labels(self.path, self.blob.data) if self.blob else ()
 
     @cached_property
+    def symbols(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self.labels)
+
+    @cached_property
     def from_new(self) -> Alignment:
         return follow(self.view.new, self)
 
@@ -155,9 +191,8 @@ class Standing:
         return self.from_new.kept()
 
     @cached_property
-    def imported(self) -> frozenset[bytes]:
-        """The words of its import statements."""
-        return _imported(self)
+    def imports(self) -> Imports:
+        return Imports.of(self.lines)
 
     def where(self, unit: Unit) -> range:
         """The lines of the fork's file that answer to a unit; where it only removes, the gap that is left."""
@@ -173,11 +208,16 @@ class Standing:
         return out
 
     def _imports(self, i: int) -> bool:
-        """Imports merge as sets: all names of the line are imported, and beside it stands nothing but what translated
-        upstream or the fork imported."""
-        known = _imported(self.view.new) | self.view.ours.imported
-        beside = _words(self.lines[self.from_new.low[i] : self.from_new.high[i]])
-        return _words([self.view.new.lines[i]]) <= self.imported and beside <= known
+        """Imports merge as sets: all names of the line are imported, and where it stood there is nothing but what such a
+        merge leaves."""
+        sides = Sides(self.view.old.imports, self.view.ours.imports, self.view.new.imports)
+        beside = self.imports.over(range(self.from_new.low[i], self.from_new.high[i]))
+        wanted = sides.new.on(i)
+        return (
+            wanted is not None
+            and wanted <= self.imports.bound
+            and all(merged(statement, self.imports, sides) for statement in beside)
+        )
 
     def left(self, unit: Unit) -> list[int]:
         """The translated lines (of the image before) that the unit removes and the file still has: more often than the
@@ -195,11 +235,3 @@ class Standing:
         if self.blob is None:
             return self.view.outcome.change.after is None
         return not self.missing(unit) and (self.view.marked or not self.left(unit))
-
-
-def _words(lines: Sequence[bytes]) -> frozenset[bytes]:
-    return frozenset(word for line in lines for word in WORD.findall(line))
-
-
-def _imported(text: Text) -> frozenset[bytes]:
-    return _words([line for line, (name, _) in zip(text.lines, text.labels) if name == IMPORTS])

@@ -20,14 +20,16 @@ from sync_tools.ledger.model import Registration
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.result import Conflict, Merged
 from sync_tools.paths import safe_in
-from sync_tools.policy import policy_for
 from sync_tools.port.edits import Edits
 from sync_tools.port.file import Setting, translate_image
+from sync_tools.port.images import matrix_name
 from sync_tools.port.outcome import FileOutcome
 from sync_tools.port.paused import Stages
 from sync_tools.tree import Blob, Tree
 from sync_tools.upstream.changeset import REGULAR, ChangeSet
 from sync_tools.verify.model import Check, Finding, Origin
+
+DEBT = ("unregistered", "repeated", "missing")
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,9 @@ def port_workflows(changes: ChangeSet, special: Sequence[FileOutcome], setting: 
     return replace(result, outcomes=(*result.outcomes, *generated), edits=edits)
 
 
-def check_workflows(base: Tree, after: Tree, edits: Collection[str], config: Config) -> Check:
-    """The CI check of a port: asked where it touches the matrix or a test."""
+def check_workflows(base: Tree, after: Tree, theirs: Tree | None, edits: Collection[str], config: Config) -> Check:
+    """The CI check of a port: asked where it touches the matrix or a test. What the fork had wrong before is inherited,
+    and so is what translated upstream (`theirs`) has: a test that it registers nowhere itself."""
     paths = locate(after.paths(), config.ci)
     tests = f"{config.ci.tests}/"
     if not any(p in (paths.template, paths.workflow) or p.startswith(tests) for p in edits):
@@ -106,6 +109,8 @@ def check_workflows(base: Tree, after: Tree, edits: Collection[str], config: Con
     if paths.template is None:
         return Check("ci", "not run", reason="the fork has no workflow template")
     found = check(after, config.ci, base)
+    if found.problems and theirs is not None:
+        found = check(after, config.ci, base, [p.identity for p in check(theirs, config.ci).problems if p.kind in DEBT])
     findings = [_finding(p, "introduced") for p in found.problems] + [_finding(p, "inherited") for p in found.inherited]
     return Check("ci", "failed" if found.problems else "passed", tuple(findings))
 
@@ -125,8 +130,8 @@ def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Work
         change.before.data if change.before else None,
         change.after.data if change.after else None,
         ours.data,
-        rename=lambda name: _renamed(name, setting),
-        translate=lambda data: _folded(setting.translator.file(change.path, data).data, setting),
+        rename=lambda name: matrix_name(name, setting.config, setting.translator),
+        translate=lambda data: setting.translation(change.path, data).data,
         merge=lambda path, base, mine, theirs: merge_file(path, base, mine, theirs),
         places=setting.config.ci.places,
         path=outcome.path,
@@ -140,6 +145,7 @@ def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Work
         merged=merged,
         final=final,
         edited=before is None or ours.data != before.data,
+        unplaced=tuple(_unplaced(ported.delta)),
     )
     stages = Stages(*(Blob(t.data, ours.mode) if t else None for t in (before, None, after)))
     stages = replace(stages, ours=ours)
@@ -154,37 +160,12 @@ def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Work
     )
 
 
-def _renamed(name: str, setting: Setting) -> str:
-    """One word of the matrix (a job, a label, a test's file) in the fork's words; a test that lives in another file of
-    the fork is that file's."""
-    tests = setting.config.ci.tests
-    policy = policy_for(setting.config, f"{tests}/{name}")
-    if policy and policy.into:
-        return policy.into.removeprefix(f"{tests}/")
-    return setting.translator.file("matrix.txt", name.encode()).data.decode()
-
-
-def _folded(template: bytes, setting: Setting) -> bytes:
-    """A translated template in which the tests that live in another file of the fork are named as that file. A row that
-    the file has already goes: a job runs it once."""
-    tests = f"{setting.config.ci.tests}/"
-    lines = template.split(b"\n")
-    for policy in setting.config.policies:
-        if policy.into and policy.match.startswith(tests):
-            old = setting.translator.file("matrix.txt", policy.match.removeprefix(tests).encode()).data
-            lines = list(_renamed_rows(lines, old, policy.into.removeprefix(tests).encode()))
-    return b"\n".join(lines)
-
-
-def _renamed_rows(lines: Sequence[bytes], old: bytes, new: bytes) -> Iterator[bytes]:
-    seen: set[bytes] = set()
-    for line in lines:
-        if b"[" in line:
-            seen = set()
-        row = line.replace(b"'" + old + b"'", b"'" + new + b"'").replace(b'"' + old + b'"', b'"' + new + b'"')
-        if row == line or row.strip().rstrip(b",") not in seen:
-            yield row
-        seen.add(row.strip().rstrip(b","))
+def _unplaced(delta: MatrixDelta) -> Iterator[tuple[str, str]]:
+    """The tests and jobs of upstream's change that found no place, each with why."""
+    for left in delta.unplaced:
+        yield left.row.test_file, f"{left.kind} in upstream's {left.job}: {left.why}"
+    for job in delta.missing_jobs:
+        yield job, f"the fork has no job {job}"
 
 
 def _registrations(delta: MatrixDelta, template: Blob | None) -> list[Registration]:

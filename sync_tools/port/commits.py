@@ -6,28 +6,26 @@ from collections.abc import Mapping
 from io import BytesIO
 
 from sync_tools.gitio import Repo
-from sync_tools.port.fork import temporary_index
+from sync_tools.ledger.escape import plain, references
+from sync_tools.port.fork import private_index
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import GITLINK, ChangeSet, Person
 
-BARE_NUMBER = re.compile(r"(?<![\w/&-])#(\d+)\b")
+LAST_DATE = 4_102_444_799  # the end of 2099: beyond, tools disagree
+LONGEST_SUBJECT = 300
 
 
 def write_tree(repo: Repo, base: str, edits: Mapping[str, Blob | None]) -> str:
     """The id of the tree of commit `base` with `edits` on top."""
     if not edits:
         return repo.line("rev-parse", f"{base}^{{tree}}")
-    index = temporary_index(repo.git_dir / "sync")
-    env = {"GIT_INDEX_FILE": str(index)}
-    try:
+    with private_index(repo.git_dir / "sync") as index:
+        env = {"GIT_INDEX_FILE": str(index)}
         repo.run("read-tree", base, env=env)
         # Removals first: a file may make room for a folder of its name.
         for lines in (_removals(edits), _additions(repo, edits)):
             repo.run("update-index", "-z", "--index-info", data=b"".join(lines), env=env)
         return repo.line("write-tree", env=env)
-    finally:
-        index.unlink(missing_ok=True)
-        index.with_name(index.name + ".lock").unlink(missing_ok=True)
 
 
 def _removals(edits: Mapping[str, Blob | None]) -> list[bytes]:
@@ -57,15 +55,29 @@ def commit(repo: Repo, tree: str, parent: str, message: str, author: Person | No
     """A commit object by the user, with another author and date where one is given; its id."""
     env = {}
     if author:
-        env = {"GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email, "GIT_AUTHOR_DATE": author.date}
+        env = {
+            "GIT_AUTHOR_NAME": _written(author.name),
+            "GIT_AUTHOR_EMAIL": _written(author.email),
+            "GIT_AUTHOR_DATE": _dated(author.date),
+        }
     return (
         repo.run("commit-tree", tree, "-p", parent, data=message.encode("utf-8", "replace"), env=env).decode().strip()
     )
 
 
-def qualified(text: str, repository: str) -> str:
-    """Text in which every bare `#N` says whose number it is."""
-    return BARE_NUMBER.sub(rf"{repository}#\1", text)
+def _written(name: str) -> str:
+    """A name that git commits: it takes none that holds nothing but punctuation."""
+    shown = plain(name)
+    return shown if any(c.isalnum() for c in shown) else "unknown"
+
+
+def _dated(date: str) -> str:
+    """A raw date as git reads it back, the nearest one that it takes: `commit-tree` refuses what a crafted commit may hold."""
+    found = re.fullmatch(r"(-?\d{1,20}) ([+-])(\d{4,})", date)
+    if not found:
+        return "@0 +0000"
+    seconds, (sign, zone) = min(max(int(found[1]), 0), LAST_DATE), found.groups()[1:]
+    return f"@{seconds} {sign}{zone if int(zone[:2]) <= 14 and int(zone[2:]) < 60 and len(zone) == 4 else '0000'}"
 
 
 def reference(changes: ChangeSet, repository: str) -> str:
@@ -79,15 +91,13 @@ def trailers(changes: ChangeSet, repository: str, committer: Person) -> str:
     people = dict.fromkeys([f"{changes.author.name} <{changes.author.email}>", *changes.coauthors])
     lines += [f"Co-authored-by: {person}" for person in people]
     lines.append(f"Signed-off-by: {committer.name} <{committer.email}>")
-    return "\n".join(lines)
+    return "\n".join(references(plain(line), repository) for line in lines)
 
 
 def mechanical_message(changes: ChangeSet, repository: str, committer: Person) -> str:
-    subject = (
-        qualified(changes.subject, repository)
-        if changes.pr is not None
-        else f"{changes.subject} ({reference(changes, repository)})"
-    )
+    subject = references(plain(changes.subject)[:LONGEST_SUBJECT], repository)
+    if changes.pr is None:
+        subject = f"{subject} ({reference(changes, repository)})".lstrip()
     return f"{subject}\n\n{trailers(changes, repository, committer)}\n"
 
 

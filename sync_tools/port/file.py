@@ -8,8 +8,9 @@ from sync_tools.merge.compare import compare
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.lines import split
 from sync_tools.merge.result import Conflict, Merged
-from sync_tools.paths import safe_in
+from sync_tools.paths import safe
 from sync_tools.policy import policy_for
+from sync_tools.port.images import translation
 from sync_tools.port.outcome import FileOutcome
 from sync_tools.translate import Translator
 from sync_tools.translate.result import Translation
@@ -28,6 +29,10 @@ class Setting:
     format: Callable[[str, bytes], bytes]
     removed_by: Callable[[str], tuple[str, str | None] | None]
     brought: frozenset[str] = frozenset()
+
+    def translation(self, path: str, data: bytes) -> Translation:
+        """A file of upstream's as the fork would have it."""
+        return translation(path, data, self.config, self.translator, self.format)
 
 
 def port_file(change: FileChange, setting: Setting) -> FileOutcome:
@@ -63,7 +68,7 @@ def _placed(change: FileChange, policy: PathPolicy | None, setting: Setting) -> 
     new, old = place(change.after), place(change.before)
     path = new or old or change.path
     for candidate in filter(None, (new, old)):
-        safe_in(setting.tree, candidate, "upstream's change")
+        safe(candidate, "upstream's change")
     ours = setting.tree.blob(path)
     if ours is None and old and old != path:
         ours = setting.tree.blob(old)
@@ -92,8 +97,7 @@ def translate_image(image: Image | None, setting: Setting) -> Translation | None
         return Translation(
             setting.translator.path(image.data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         )
-    translation = setting.translator.file(image.path, image.data)
-    return replace(translation, data=setting.format(setting.translator.path(image.path), translation.data))
+    return setting.translation(image.path, image.data)
 
 
 def _added(outcome: FileOutcome) -> FileOutcome:

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,7 +63,18 @@ class Fork:
                 raise SyncError(
                     "another port is running in this repository", str(self.home / "lock"), "wait for it to end"
                 ) from e
+            self._sweep()
             yield
+
+    def _sweep(self) -> None:
+        """Clear away what killed ports left: whoever holds the lock knows that nobody is using it."""
+        for path in (*self.home.glob("index.*"), *self.home.glob("sharedindex.*")):
+            path.unlink(missing_ok=True)
+        halves = [path for path in self.home.glob("paused/*") if not (path / "state.json").exists()]
+        for path in halves:
+            shutil.rmtree(path, ignore_errors=True)
+        if halves:
+            self.repo.run("worktree", "prune")
 
     def tip(self, branch: str) -> str | None:
         return self.repo.commit_of(f"refs/heads/{branch}")
@@ -106,15 +118,20 @@ class Fork:
         commit = self.repo.line("log", "-1", "--format=%H", "--diff-filter=D", "--no-renames", base, "--", path)
         if not commit:
             return None
-        out = self.repo.run("show", "--format=", "--name-status", "-z", "-M50%", "--diff-filter=R", commit).decode(
-            "utf-8", "replace"
+        fields = self.repo.line("show", "--format=", "--name-status", "-z", "-M50%", "--diff-filter=R", commit).split(
+            "\0"
         )
-        fields = out.split("\0")
         moves = {fields[i + 1]: fields[i + 2] for i in range(0, len(fields) - 2, 3)}
         return commit, moves.get(path)
 
 
-def temporary_index(home: Path) -> Path:
-    """A name for an index of this process's own."""
+@contextmanager
+def private_index(home: Path) -> Iterator[Path]:
+    """A name for an index of this process's own, gone afterwards."""
     home.mkdir(parents=True, exist_ok=True)
-    return home / f"index.{os.getpid()}"
+    index = home / f"index.{os.getpid()}"
+    try:
+        yield index
+    finally:
+        index.unlink(missing_ok=True)
+        index.with_name(index.name + ".lock").unlink(missing_ok=True)

@@ -19,6 +19,7 @@ class FileOutcome:
     and formatted where the fork names formatters; None for an added or deleted side, for carried bytes and for links.
     `merged` stands for a file that was merged as text. `mechanical` and `final` are the fork's file after the first and
     the second commit; None where it does not exist. `edited` says that the fork's file differed from `before`.
+    `unplaced` are the names of upstream's matrix (tests, jobs) whose change found no place in the fork's, each with why.
     """
 
     change: FileChange
@@ -33,3 +34,4 @@ class FileOutcome:
     mechanical: Blob | None = None
     final: Blob | None = None
     edited: bool = False
+    unplaced: tuple[tuple[str, str], ...] = ()

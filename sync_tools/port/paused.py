@@ -16,7 +16,7 @@ from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
 from sync_tools.merge.markers import conflict_regions
 from sync_tools.port.commits import store, write_tree
-from sync_tools.port.fork import Fork
+from sync_tools.port.fork import Fork, private_index
 from sync_tools.tree import Blob
 
 
@@ -139,8 +139,12 @@ def resolved(fork: Fork, state: State) -> dict[str, Blob | None]:
             raise SyncError("conflict markers are left", f"{path}:{regions[0][0] + 1}", "resolve them, then --continue")
         if path in state.undecided and path in unmerged:
             raise SyncError("not decided yet", path, f"in {place}: git add it to keep it, or git rm it")
-    here.run("add", "--all")
-    out = here.run("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", state.tip, "--")
+    with private_index(fork.home) as index:
+        # Of the work tree's own index nothing is taken but the conflicts above, and it is left as it is.
+        env = {"GIT_INDEX_FILE": str(index)}
+        here.run("read-tree", state.tip, env=env)
+        here.run("add", "--all", env=env)
+        out = here.run("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", state.tip, "--", env=env)
     fields, found = iter(out.split(b"\0")), {}
     for head in fields:
         if head:

@@ -14,6 +14,7 @@ from sync_tools.port.file import Setting, port_file
 from sync_tools.port.outcome import FileOutcome
 from sync_tools.port.paused import Stages
 from sync_tools.port.style import has_seam, seam_files
+from sync_tools.port.theirs import TranslatedTree
 from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.verify.model import Check, Context, packages_of
@@ -69,7 +70,7 @@ class Port:
             return "failed"
         if self.conflicts:
             return "conflicts"
-        if self.unresolved or any(e.op in ("absent", "deferred") and e.state == "open" for e in self.ledger.entries):
+        if self.unresolved or self.ledger.open:
             return "unresolved"
         return "present" if not self.final else "clean"
 
@@ -83,9 +84,10 @@ def _stages(outcome: FileOutcome) -> Stages:
 
 @dataclass(frozen=True)
 class Job:
-    """What stays the same over the changes of one run."""
+    """How a change is ported. `upstream` is upstream's tree after it, asked only for what its checks need."""
 
     setting: Setting
+    upstream: Tree | None = None
     run_tests: bool = False
     resolutions: Mapping[str, Blob | None] = field(default_factory=dict)
     decided_by: str = ""
@@ -109,9 +111,10 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     final |= without_noops({p: b for p, b in job.resolutions.items() if not p.startswith(f"{config.ledgers}/")}, tree)
     progress("checks")
     unresolved = tuple(_unresolved(outcomes))
-    checks = verify(_context(job, outcomes, final, unresolved))
+    theirs = TranslatedTree(job.upstream, setting) if job.upstream else None
+    checks = verify(_context(job, outcomes, final, unresolved, theirs))
     if not workflows.conflicts:
-        checks["ci"] = check_workflows(tree, Overlay(tree, final), final, config)
+        checks["ci"] = check_workflows(tree, Overlay(tree, final), theirs, final, config)
     ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
     if job.resolutions:
         ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
@@ -148,7 +151,9 @@ def _unresolved(outcomes: Sequence[FileOutcome]) -> list[Unresolved]:
     return found
 
 
-def _context(job: Job, outcomes: Sequence[FileOutcome], final: Edits, unresolved: Sequence[Unresolved]) -> Context:
+def _context(
+    job: Job, outcomes: Sequence[FileOutcome], final: Edits, unresolved: Sequence[Unresolved], theirs: Tree | None
+) -> Context:
     setting, config = job.setting, job.setting.config
     after: Tree = Overlay(setting.tree, final)
     return Context(
@@ -160,5 +165,6 @@ def _context(job: Job, outcomes: Sequence[FileOutcome], final: Edits, unresolved
         seam=config.seam.module,
         config=config,
         run_tests=job.run_tests,
+        upstream_tree=theirs,
         reported={p: frozenset(u.line for u in unresolved if u.path == p) for p in {u.path for u in unresolved}},
     )

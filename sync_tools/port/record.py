@@ -1,5 +1,7 @@
 """The ledger of a port as files of the fork's tree."""
 
+from collections.abc import Mapping
+
 from sync_tools.config import Config
 from sync_tools.ledger import store
 from sync_tools.ledger.decide import carry, revert
@@ -65,6 +67,14 @@ def summary(port: Port) -> str:
     rows = port.workflows.registrations
     if rows:
         lines.append(f"CI: {', '.join(f'{r.change} {r.test_file} in {r.job}' for r in rows)}.")
-    failed = sorted(name for name, check in port.checks.items() if check.result == "failed")
-    lines.append(f"Checks: {'failed: ' + ', '.join(failed) if failed else 'all passed'}.")
+    lines.append(f"Checks: {_said(port.checks)}.")
     return "\n".join(lines)
+
+
+def _said(checks: Mapping[str, Check]) -> str:
+    """What failed, what nobody ran, and how many passed."""
+    parts = []
+    for result, word in (("failed", "failed"), ("not run", "pending")):
+        names = sorted(name for name, check in checks.items() if check.result == result)
+        parts += [f"{word}: {', '.join(names)}"] if names else []
+    return "; ".join([*parts, f"{sum(check.result == 'passed' for check in checks.values())} passed"])

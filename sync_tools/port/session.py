@@ -14,6 +14,7 @@ from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
 from sync_tools.ledger.model import Ledger
+from sync_tools.paths import refuse_collisions
 from sync_tools.port import paused
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.file import Setting
@@ -128,11 +129,10 @@ class Run:
         for number, landing_ in enumerate(landings):
             port = self.port(landing_, tree, tip)
             ports.append(port)
-            edits = ledger_edits(port, tree, self.places.config)
+            after = self.after(port, tree)
             if port.conflicts:
-                place = self._pause(port, edits, tip, landings[number:], done) if self.committer else None
+                place = self._pause(port, after, tip, landings[number:], done) if self.committer else None
                 return self._session(ports, None, place, began)
-            after = {**port.final, **edits}
             if self.committer:
                 tip = self.commit_port(port, after, tip)
             tree = Overlay(tree, after)
@@ -154,8 +154,18 @@ class Run:
             brought=frozenset(self.request.bring),
         )
         began = time.monotonic()
-        port = port_changes(changes, job(Job(setting, self.request.run_tests)), self.progress)
+        port = port_changes(
+            changes,
+            job(Job(setting, self.places.upstream.tree(landing_.commit), self.request.run_tests)),
+            self.progress,
+        )
         return replace(port, ledger=with_history(port.ledger, tree, config), seconds=time.monotonic() - began)
+
+    def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
+        """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
+        edits = {**port.final, **ledger_edits(port, tree, self.places.config)}
+        refuse_collisions(edits, tree, "the port")
+        return edits
 
     def _cache(self) -> Path | None:
         return cache_dir() / "translations" if self.committer else None
@@ -183,7 +193,7 @@ class Run:
         )
 
     def _pause(
-        self, port: Port, edits: dict[str, Blob | None], tip: str, left: Sequence[Landing], done: tuple[str, ...]
+        self, port: Port, after: dict[str, Blob | None], tip: str, left: Sequence[Landing], done: tuple[str, ...]
     ) -> Path:
         repo, stages = self.places.fork.repo, port.stages
         assert self.committer
@@ -203,7 +213,7 @@ class Run:
             upstream=self.request.upstream,
             config=str(self.request.config.resolve()) if self.request.config else None,
         )
-        return paused.pause(self.places.fork, state, first, {**port.final, **edits}, stages)
+        return paused.pause(self.places.fork, state, first, after, stages)
 
     def _move(self, tip: str, old: str | None) -> bool:
         if self.committer is None or tip == self.base or tip == old:
@@ -228,8 +238,7 @@ def resume(state: paused.State, request: Request, places: Places, progress: Prog
         tree: Tree = fork.repo.tree(state.tip)
         who = f"{committer.name} <{committer.email}>"
         port = run.port(first, tree, state.tip, lambda job: replace(job, resolutions=resolutions, decided_by=who))
-        after = {**port.final, **ledger_edits(port, tree, places.config)}
-        tip = run.commit_port(port, after, state.tip)
+        tip = run.commit_port(port, run.after(port, tree), state.tip)
         session = run.go_on(tip, left, (*state.done, first.commit), old)
         if session.worktree is None:
             paused.discard(fork, state.branch)

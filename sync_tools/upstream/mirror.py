@@ -1,15 +1,20 @@
 """Where upstream is read from: a local repository in place, or the bare mirror that `sync fetch` made of a URL."""
 
+import fcntl
 import hashlib
 import os
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
+from sync_tools.terminal import without_secrets
 
-URL = re.compile(r"^(https?://|ssh://|git://|file://|[\w.-]+@[\w.-]+:)")
+URL = re.compile(r"^([A-Za-z][\w+.-]*://|[\w.-]+@[\w.-]+:)")
 
 
 def is_url(location: str) -> bool:
@@ -23,7 +28,10 @@ def cache_dir() -> Path:
 
 def mirror_path(url: str) -> Path:
     """Where the mirror of a URL lives; the digest keeps two URLs of one name apart."""
-    name = re.sub(r"[^\w.-]+", "-", url.rstrip("/").removesuffix(".git").rsplit("/", 1)[-1]) or "upstream"
+    name = (
+        re.sub(r"[^\w.-]+", "-", url.split("?")[0].rstrip("/").removesuffix(".git").rsplit("/", 1)[-1].rsplit("@")[-1])
+        or "upstream"
+    )
     return cache_dir() / "mirrors" / f"{name}-{hashlib.sha256(url.encode()).hexdigest()[:12]}.git"
 
 
@@ -41,7 +49,7 @@ def open_upstream(location: str | None, config: Config) -> Repo:
         raise SyncError(
             "no mirror of upstream yet",
             without_secrets(place),
-            "run `vime-sync fetch` first, or name a clone with --upstream",
+            f"run `vime-sync fetch{_named(location)}` first, or name a clone with --upstream",
         )
     return Repo.open(path)
 
@@ -50,31 +58,42 @@ def fetch(location: str, *, into: Path | None = None) -> Path:
     """Make or update the bare mirror of `location`; its path. An interrupted first clone leaves nothing behind."""
     target = into or mirror_path(location)
     try:
-        if target.is_dir():
-            Repo.open(target).run("fetch", "--prune", "--quiet", "--tags", location, "+refs/heads/*:refs/heads/*")
-            return target
         target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = target.with_name(f"{target.name}.{os.getpid()}.part")
-        try:
-            # The parent folder is no repository; git needs only a place to start from.
-            Repo(target.parent, target.parent).run("clone", "--bare", "--quiet", "--", location, str(scratch))
-            scratch.rename(target)
-        finally:
-            _remove(scratch)
-        return target
+        with _alone(target):
+            if target.is_dir():
+                Repo.open(target).run("fetch", "--prune", "--quiet", "--tags", location, "+refs/heads/*:refs/heads/*")
+                return target
+            scratch = target.with_name(f"{target.name}.part")
+            shutil.rmtree(scratch, ignore_errors=True)  # of a fetch that was killed
+            try:
+                # The parent folder is no repository; git needs only a place to start from.
+                Repo(target.parent, target.parent).run("clone", "--bare", "--quiet", "--", location, str(scratch))
+                scratch.rename(target)
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
+            return target
     except GitFailed as e:
-        said = without_secrets(e.stderr.splitlines()[-1] if e.stderr else "git failed")
+        said = without_secrets(_cause(e.stderr))
         raise SyncError(
             f"cannot fetch upstream: {said}", without_secrets(location), "check the address and your access"
         ) from e
 
 
-def without_secrets(text: str) -> str:
-    """Text with the user part of URLs blanked: it may hold a token."""
-    return re.sub(r"(\w+://)[^/@\s]+@", r"\1***@", text)
+@contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """One fetch of a mirror at a time; another one waits. The lock is the kernel's: a killed fetch leaves none."""
+    with target.with_name(f"{target.name}.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
-def _remove(path: Path) -> None:
-    import shutil
+def _named(location: str | None) -> str:
+    return f" --upstream {without_secrets(location)}" if location else ""
 
-    shutil.rmtree(path, ignore_errors=True)
+
+def _cause(stderr: str) -> str:
+    """What git says went wrong: its first complaint, the others follow from it."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    return next(
+        (line for line in lines if re.match(r"(remote: )?(fatal|error):", line)), lines[-1] if lines else "git failed"
+    )

@@ -5,6 +5,7 @@ a module's `__getattr__`), the answer is UNKNOWN and never MISSING.
 """
 
 import ast
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -162,7 +163,7 @@ class Code:
 
     def mentioning(self, word: str, suffixes: frozenset[str] | None = None) -> Iterator[Source]:
         """The files, by path, whose bytes hold `word`; sought as they are asked for."""
-        for source in self.corpus.holding(word.encode()):
+        for source in self.corpus.holding(os.fsencode(word)):
             if suffixes is None or source.suffix in suffixes:
                 yield source
 

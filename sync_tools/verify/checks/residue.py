@@ -1,6 +1,7 @@
 """No name of upstream's engine or package is left in code, strings, flags and comments of touched files.
 
-Links, repositories, attribution and `sglang.*` modules that were left and reported keep their words. In Markdown only code
+Links, repositories, attribution, `sglang.*` modules that were left and reported, and files that translation keeps as they are
+keep their words. In Markdown only code
 counts: prose may speak of upstream.
 """
 
@@ -8,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from sync_tools.translate.kinds import profile
 from sync_tools.verify import engine
 from sync_tools.verify.model import Context, Finding
 from sync_tools.verify.source import MARKDOWN, Source
@@ -24,7 +26,8 @@ def residue(context: Context) -> Iterator[Finding]:
         return
     words = re.compile("|".join(re.escape(w) for w in old), re.IGNORECASE)
     for source in context.files():
-        if source.suffix not in SKIPPED and words.search(source.text):
+        kept = source.suffix in SKIPPED or profile(source.path, engine=context.config.engine != "same").kept
+        if not kept and words.search(source.text):
             yield from _in(source, words, context)
 
 

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from sync_tools.ci.render import MAX_OUTPUT, render, split_banner, workflow
+from sync_tools.ci.render import MAX_OUTPUT, SECONDS, render, split_banner, workflow
 from sync_tools.errors import SyncError
 
 
@@ -54,9 +54,9 @@ def test_a_template_that_escapes_or_asks_for_too_much_is_an_error(template: str)
 
 def test_a_template_that_loops_for_ever_ends() -> None:
     start = time.monotonic()
-    with pytest.raises(SyncError, match="too much time"):
+    with pytest.raises(SyncError, match=r"too much time|come to an end"):
         render(b"<% for i in range(99999) %><% for j in range(99999) %><% endfor %><% endfor %>")
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 2 * SECONDS
 
 
 def test_a_template_or_an_output_over_the_limit_is_an_error() -> None:

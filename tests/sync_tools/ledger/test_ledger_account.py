@@ -90,6 +90,41 @@ def test_a_whole_file_that_the_fork_has_lists_what_differs() -> None:
     assert (e.op, [str(d) for d in e.downstream.differs]) == ("present", ["2", "4"])
 
 
+def ops_of(new: bytes, ours: bytes, path: str = "m.py") -> dict[str, tuple[str, str]]:
+    files = Files({}, {path: new})
+    told = port(change_set(files.changes()), MemoryTree({path: Blob(ours)}))
+    return {e.upstream.symbol: (e.op, e.state) for e in told.landing.ledger.entries}
+
+
+@pytest.mark.parametrize(
+    ("ours", "op"),
+    [
+        (b"def other():\n    return 0\n\n\ndef wanted():\n    return 2\n", "present"),
+        (b"def other():\n    return 1\n", "deferred"),
+        (b"class wanted:\n    pass\n", "present"),
+        (b"", "deferred"),
+    ],
+)
+def test_a_public_definition_that_the_forks_file_lacks_is_open_and_not_present(ours: bytes, op: str) -> None:
+    new = b"def _helper():\n    return 1\n\n\ndef wanted():\n    return _helper()\n"
+    found = ops_of(new, ours)
+    assert found["wanted"] == (op, "open" if op == "deferred" else "settled")
+    assert found["_helper"] == ("present", "settled")
+
+
+def test_a_method_is_open_where_the_class_lacks_it_and_a_whole_class_with_all_that_it_holds() -> None:
+    new = b"class A:\n    def __init__(self):\n        self.n = 0\n\n    def count(self):\n        return self.n\n"
+    found = ops_of(new, b"class A:\n    def size(self):\n        return 0\n")
+    assert (found["A.__init__"][0], found["A.count"][0]) == ("present", "deferred")
+    assert {op for op, _ in ops_of(new, b"class B:\n    pass\n").values()} == {"deferred"}
+
+
+@pytest.mark.parametrize(("ours", "op"), [(b"set -e\nrun --fast\nmore\n", "present"), (b"echo hello\n", "deferred")])
+def test_a_text_that_the_fork_has_otherwise_is_open_where_it_holds_little_of_upstreams(ours: bytes, op: str) -> None:
+    found = ops_of(b"set -e\nrun --fast\nrun --slow\n", ours, "run.sh")
+    assert {o for o, _ in found.values()} == {op}
+
+
 def test_imports_merge_as_sets() -> None:
     before, after = b"from os import a\n\nx = 1\n", b"from os import a, b\n\nx = 1\n"
     files = Files({"m.py": before}, {"m.py": after})

@@ -7,10 +7,11 @@ from ledger_world import Files, change_set, port, sample
 from markdown_it import MarkdownIt
 
 from sync_tools.config import Config
-from sync_tools.ledger.escape import code, plain, printable, prose, references
+from sync_tools.ledger.escape import code, plain, printable, prose, references, words
 from sync_tools.ledger.github import pull_request, title
 from sync_tools.ledger.markdown import index, render
-from sync_tools.ledger.model import Ledger, Registration
+from sync_tools.ledger.model import CheckRun, Finding, Ledger, Registration, Verification
+from sync_tools.ledger.verified import verified
 
 HOSTILE = [
     "</td></tr></table><script>alert(1)</script>",
@@ -58,7 +59,7 @@ def acting(text: str) -> set[str]:
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_hostile_words_stay_words(words: str) -> None:
-    calm, wild = render(told()), render(told(subject=words, reason=words))
+    calm, wild = render(told(reason="words")), render(told(subject=words, reason=words))
     assert [len(t) for t in tables(wild)] == [1] * len(tables(calm))
     assert tables(wild) == tables(calm)
     assert acting(wild) <= {"code", "https://github.com/THUDM/slime/pull/1921"}
@@ -69,7 +70,7 @@ def test_hostile_words_stay_words(words: str) -> None:
 @pytest.mark.parametrize("path", ["slime/a|b.py", "slime/`x`.py", "docs/<b>.md", "docs/@team #12.md"])
 def test_hostile_paths_stay_paths(path: str) -> None:
     wild = render(told(path=path))
-    assert tables(wild) == tables(render(told()))
+    assert tables(wild) == tables(render(told(path="slime/a" + path[path.rindex(".") :])))
     assert acting(wild) <= {"code", "https://github.com/THUDM/slime/pull/1921"}
 
 
@@ -147,3 +148,58 @@ def test_a_long_body_leaves_the_detail_to_the_file() -> None:
     body = pull_request(many, Config()).body
     assert len(body) < 65_536
     assert "The rest is in `ledgers/slime-1921.md`" in body
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        (
+            "--sglang-enable-metrics has no counterpart (SY306)",
+            "`--sglang-enable-metrics` has no counterpart (`SY306`)",
+        ),
+        ("rendered from .github/workflows/pr-test.yml.j2", "rendered from `.github/workflows/pr-test.yml.j2`"),
+        ("the fork removed it in 0123456789ab", "the fork removed it in `0123456789ab`"),
+        ("see `vime-sync ci check`", "see `vime-sync ci check`"),
+        ("/flush_cache answers 200", "`/flush_cache` answers 200"),
+        ("either and/or SGLang/vLLM, 3-4 times", "either and/or SGLang/vLLM, 3-4 times"),
+        ("`fixes #5`", "&#96;fixes&#8203; THUDM/slime#5&#96;"),
+        ("see https://x.org/a_b.md", "see https:&#8203;//x.org/a_b.md"),
+    ],
+)
+def test_identifiers_in_reasons_are_code(reason: str, shown: str) -> None:
+    assert words(reason, "THUDM/slime") == shown
+
+
+def test_an_open_entry_names_both_places() -> None:
+    files, fork = sample()
+    ledger = port(change_set(files.changes()), fork).landing.ledger
+    first = next(e for e in ledger.entries if e.added and e.downstream.lines and e.downstream.lines.count)
+    text = render(ledger.model_copy(update={"entries": (first.model_copy(update={"state": "open"}),)}))
+    opened = text.split("## Open")[1].split("## ")[0]
+    assert f"`{first.upstream.name}:{first.upstream.new.start}`" in opened
+    assert f"`{first.downstream.path}:{first.downstream.lines.start}`" in opened
+
+
+def test_checks_tell_the_worst_first_and_their_findings() -> None:
+    found = Finding(rule="RV101", path="vime/a.py", line=3, what="zeros", standing="introduced")
+    old = found.model_copy(update={"standing": "inherited"})
+    checks = (
+        CheckRun(name="parse", result="passed"),
+        CheckRun(name="review", result="failed", findings=(found, old)),
+        CheckRun(name="tests", result="not run", waits_for="--run-tests"),
+    )
+    text = verified(told().model_copy(update={"verification": Verification(checks=checks)}))
+    assert text.split("\n") == [
+        "- **failed** `review`",
+        "- **pending** `tests`, waits for `--run-tests`",
+        "- introduced, found by `review`:",
+        "  - `vime/a.py:3` zeros (`RV101`)",
+        "- passed: `parse`",
+        "- inherited, upstream or the fork had them before: `review` 1",
+    ]
+
+
+def test_empty_columns_are_left_out() -> None:
+    text = render(told())
+    assert "| op | in | upstream lines | fork lines | reason | entry |" not in text
+    assert "| op | in | upstream lines | fork lines | " in render(told(reason="because"))

@@ -6,7 +6,8 @@ import pytest
 from ledger_world import Files, change_set, port, sample
 from rich.console import Console
 
-from sync_tools.ledger.show import console, show
+from sync_tools.ledger.model import CheckRun, Finding, Verification
+from sync_tools.ledger.show import console, head, show
 
 
 def shown(out: Console, files: Files | None = None, **more: object) -> str:
@@ -60,3 +61,31 @@ def test_only_asked_for_paths_and_cut_or_full() -> None:
     assert "50 more lines" in cut
     assert "b.sh" not in cut
     assert "more lines" not in shown(console(io.StringIO()), files, full=True)
+
+
+def test_what_has_one_side_only_takes_the_whole_width() -> None:
+    line = b"x = " + b"1 + " * 16 + b"1\n"
+    files = Files({"a.sh": line}, {})
+    text = io.StringIO()
+    show(
+        Console(file=text, width=100, force_terminal=True, color_system=None),
+        port(change_set(files.changes()), files.fork()).landing.ledger,
+        files.before.get,
+        files.after.get,
+        {}.get,
+    )
+    assert line.decode().strip() in text.getvalue()
+
+
+def test_a_pending_check_says_what_it_waits_for_and_its_command() -> None:
+    files = Files({"a.sh": b"a\n"}, {"a.sh": b"b\n"})
+    ledger = port(change_set(files.changes()), files.fork()).landing.ledger
+    found = Finding(
+        rule="tests.not-run", path="tests/t.py", line=1, what="python -m pytest -q tests/t.py", standing="introduced"
+    )
+    checks = (
+        CheckRun(name="parse", result="passed"),
+        CheckRun(name="tests", result="not run", findings=(found,), waits_for="--run-tests"),
+    )
+    told = [line.plain for line in head(ledger.model_copy(update={"verification": Verification(checks=checks)}))]
+    assert told[-3:] == ["pending tests, waits for --run-tests", "  python -m pytest -q tests/t.py", "1 check passed"]

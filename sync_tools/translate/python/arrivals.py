@@ -4,11 +4,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.lattice import UNKNOWN, Dict, Seq, Tup, Value, Wire, join, value, wires
+from sync_tools.translate.python.reads import ANSWER_KEYS
 from sync_tools.translate.python.scope import Frame, Scope
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.call import Call
     from sync_tools.translate.python.interpret import Analysis
+
+_OF_STREAM = ("lines", "line", "chunk")
 
 
 def decoded(an: "Analysis", call: "Call", of: Value, frame: Frame) -> Value:
@@ -76,10 +79,15 @@ def _chunk(an: "Analysis", node: ast.AST, wire: Wire, scope: Scope) -> Value:
     return value(Wire("chunk", wire.sink))
 
 
-def read(an: "Analysis", of: Wire, node: ast.AST) -> None:
-    """A key is read of what has not been decoded where we see it."""
+def read(an: "Analysis", of: Wire, key: str, node: ast.AST) -> None:
+    """A key is read: of an answer, or of what has not been decoded where we see it."""
+    send = an.exchanges.sends.get(of.sink)
+    if send is None:
+        return
     if of.kind in ("response", "raw", "chunk"):
         elsewhere(an, of, an.source.number(node))
+    elif of.kind == "answer" and key in ANSWER_KEYS:
+        send.read = True
 
 
 def elsewhere(an: "Analysis", of: Wire, number: int) -> None:
@@ -87,14 +95,17 @@ def elsewhere(an: "Analysis", of: Wire, number: int) -> None:
     send = an.exchanges.sends.get(of.sink)
     if send is not None:
         send.unread.add(number)
-        send.adrift = send.adrift or of.kind in ("lines", "line", "chunk")
+        send.adrift = send.adrift or of.kind in _OF_STREAM
 
 
 def let_go(an: "Analysis", held: Value) -> None:
     """A value that leaves: a response nobody here decoded is answered for by nobody."""
     for atom in held:
         if isinstance(atom, Wire) and atom.kind in ("response", "body", "lines", "line", "chunk"):
-            elsewhere(an, atom, atom.sink)
+            send = an.exchanges.sends.get(atom.sink)
+            if send is not None:
+                send.left = True
+                send.adrift = send.adrift or atom.kind in _OF_STREAM
         elif isinstance(atom, Seq):
             let_go(an, atom.element)
         elif isinstance(atom, Tup):

@@ -68,7 +68,7 @@ class Calls:
         for keyword in node.keywords:
             held = an.evaluate(keyword.value, frame)
             if keyword.arg is None:
-                keywords |= an.spread(held)
+                keywords |= an.spread(held, copied=_copies(node))
                 open_ = True
             else:
                 keywords[keyword.arg] = held
@@ -252,6 +252,13 @@ class Calls:
                 done.add(func)
                 if func not in self.called and not self._is_ours(an, Func(func)):
                     self.invoke(an, func, None, Frame(an.module_scope), receiver=receivers.get(func))
+
+
+def _copies(node: ast.Call) -> bool:
+    """dict(**x), d.update(**x): the names stay keys."""
+    return (isinstance(node.func, ast.Name) and node.func.id == "dict") or (
+        isinstance(node.func, ast.Attribute) and node.func.attr == "update"
+    )
 
 
 def _is_static(node: FunctionNode) -> bool:

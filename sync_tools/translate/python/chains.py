@@ -32,6 +32,8 @@ def not_understood(draft: Draft, an: "Analysis") -> set[int]:
         if len(answers) != len(held) or not _is_plain_use(draft, an, node):
             found |= answers
     for sink, send in an.exchanges.sends.items():
+        if send.kind == "foreign":
+            found.add(sink)
         asks = [an.heap.sites[site].fields.keys() for site in send.bodies]
         if not asks or not all({"return_logprob", "logprobs"} & keys for keys in asks):
             found.add(sink)

@@ -12,9 +12,11 @@ from sync_tools.translate.python.scope import Scope
 class Send:
     """One place that sends a generate request.
 
-    A `function` gives the decoded answer itself; a `client` gives a response that is decoded elsewhere. `callee` is what
-    to wrap of a function, `body` the expression to build the request from. `adrift`: lines of the stream are decoded
-    where the loop over them is not in sight.
+    A `function` gives the decoded answer itself; a `client` gives a response that is decoded elsewhere; what a `foreign`
+    one gives is not known, but that it is `read` as an answer. `unread` are places that read what was not decoded,
+    `left` says that something not decoded has left the module. `callee` is what to wrap of a function, `body` the
+    expression to build the request from. `adrift`: lines of the stream are decoded where the loop over them is not in
+    sight.
     """
 
     kind: str
@@ -31,6 +33,8 @@ class Send:
     chunks: dict[int, Scope] = field(default_factory=dict)
     unread: set[int] = field(default_factory=set)
     adrift: bool = False
+    read: bool = False
+    left: bool = False
 
 
 @dataclass
@@ -50,15 +54,13 @@ class Control:
 class Exchanges:
     """Everything found in one round, by node.
 
-    `served` are routes that the module offers itself, `foreign` calls that get a request and are not followed, `others`
-    calls that also send something that is no generate request.
+    `served` are routes that the module offers itself, `others` calls that also send what is no generate request.
     """
 
     sends: dict[int, Send] = field(default_factory=dict)
     controls: dict[tuple[int, str], Control] = field(default_factory=dict)
     routes: dict[tuple[Endpoint, tuple[Piece, ...], str], None] = field(default_factory=dict)
     served: dict[int, ast.Call] = field(default_factory=dict)
-    foreign: dict[int, ast.Call] = field(default_factory=dict)
     others: set[int] = field(default_factory=set)
 
     def controls_at(self, node: ast.Call) -> list[Control]:

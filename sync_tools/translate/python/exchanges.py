@@ -16,6 +16,10 @@ _NEEDS_REQUEST = {"logprob_start_len", "return_routed_experts", "routed_experts_
 
 def translate(draft: Draft, an: "Analysis") -> None:
     for send in an.exchanges.sends.values():
+        if send.kind == "foreign":
+            if send.read:
+                _wrap_function(draft, send, None)
+            continue
         tokenizer = prompts.tokenizer_for(draft, an, send)
         if send.kind == "function":
             _wrap_function(draft, send, tokenizer)
@@ -23,8 +27,6 @@ def translate(draft: Draft, an: "Analysis") -> None:
             _stream(draft, an, send)
         else:
             _client(draft, an, send, tokenizer)
-        if not (send.lines and send.adrift):
-            _report_unread(draft, an, send)
 
 
 def _wrap_function(draft: Draft, send: Send, tokenizer: str | None) -> None:
@@ -113,8 +115,3 @@ def _wrap(draft: Draft, node: ast.AST, function: str, closing: str, rule: str) -
     draft.edits.wrap(span, f"{function}(", closing)
     before = draft.short(node)
     draft.applied(rule, span[0], before, f"{function}({before}{closing}")
-
-
-def _report_unread(draft: Draft, an: "Analysis", send: Send) -> None:
-    for number in send.unread:
-        draft.site(an.source.nodes[number], "answer", "it leaves this module before it is decoded")

@@ -137,7 +137,7 @@ def read_key(an: "Analysis", of: Value, key: str, node: ast.AST, key_node: ast.A
     found = [an.heap.read(site, key) for site in sites]
     for atom in of:
         if isinstance(atom, Wire):
-            arrivals.read(an, atom, node)
+            arrivals.read(an, atom, key, node)
             found.append(reads.part(atom, key))
         elif not isinstance(atom, Dict) and atom not in NONE:
             found.append(UNKNOWN)

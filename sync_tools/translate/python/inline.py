@@ -22,13 +22,14 @@ def translate(draft: Draft, an: "Analysis", kept: Kept) -> None:
     wrapped = chains.not_understood(draft, an)
     needed: set[str] = set()
     for number, send in an.exchanges.sends.items():
+        if send.kind == "foreign":
+            continue
         tokenizer = prompts.tokenizer_for(draft, an, send)
         if _ask(draft, an, send, tokenizer):
             needed.add("_vllm_request")
             needed |= _receive(draft, send, native=number not in wrapped)
     natives = {number for number in an.exchanges.sends if number not in wrapped}
     needed |= chains.rewrite(draft, an, natives)
-    _report(draft, an)
     mixed = {an.source.number(send.node) for send in an.exchanges.sends.values()} & an.exchanges.others
     helpers.insert(draft, needed, helpers.Names(kept.request, kept.sampling, bool(mixed)), _ASK)
 
@@ -96,9 +97,3 @@ def _stream(draft: Draft, send: Send) -> set[str]:
     if "json" not in draft.taken:
         draft.site(send.node, "stream", "the module does not import json")
     return {"_VllmStream"}
-
-
-def _report(draft: Draft, an: "Analysis") -> None:
-    for send in an.exchanges.sends.values():
-        for number in send.unread:
-            draft.site(an.source.nodes[number], "answer", "it leaves this module before it is decoded")

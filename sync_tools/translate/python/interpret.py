@@ -191,11 +191,11 @@ class Analysis:
             return None
         return self.evaluate(items.func.value, frame)
 
-    def spread(self, held: Value) -> dict[str, Value]:
-        """What `**held` passes by name; the names are parameters of what is called."""
+    def spread(self, held: Value, copied: bool) -> dict[str, Value]:
+        """What `**held` passes by name; unless it is `copied`, the names are parameters of what is called."""
         found: dict[str, Value] = {}
         for site in dicts(held):
-            self.heap.mark(site, dynamic=True)
+            self.heap.mark(site, dynamic=not copied)
             for key, item in self.heap.sites[site].fields.items():
                 found[key] = join(found.get(key, NOTHING), item)
         return found

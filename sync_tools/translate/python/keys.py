@@ -57,14 +57,15 @@ def _all(table: dict[str, Key]) -> dict[str, str]:
 
 
 def _may(draft: Draft, key: Key, uses: list[KeyUse], outside: bool) -> bool:
-    if not all(use.alone and _is_literal(draft.source.nodes[use.node], key) for use in uses):
+    """Whether every use of the key can be rewritten, and none may mean what was written elsewhere."""
+    if not all(use.alone and _is_written_out(draft, use) for use in uses):
         return False
     return not outside or not (key.shared or any(use.use != "write" for use in uses))
 
 
-def _is_literal(node: ast.AST, key: Key) -> bool:
-    """Whether the key is spelled out there, so that another spelling can take its place."""
-    return isinstance(node, ast.keyword) or (isinstance(node, ast.Constant) and node.value == key.old)
+def _is_written_out(draft: Draft, use: KeyUse) -> bool:
+    node = draft.source.nodes[use.node]
+    return isinstance(node, ast.keyword) or (isinstance(node, ast.Constant) and use.key in draft.source.segment(node))
 
 
 def _rename_one(draft: Draft, use: KeyUse, key: Key) -> None:

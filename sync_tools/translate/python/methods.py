@@ -130,8 +130,10 @@ def _dict_method(an: "Analysis", site: int, name: str, call: Call, frame: Frame)
         for key, argument in call.keywords.items():
             an.heap.write(site, key, argument)
         for keyword in call.node.keywords:
-            if keyword.arg is not None and keyword.arg in call.keyword_nodes:
+            if keyword.arg in call.keyword_nodes:
                 an.heap.use([site], KeyUse(keyword.arg, an.source.number(keyword), "write", True))
+            elif keyword.arg is None:
+                an.merge(site, an.value_of(keyword.value), late=True)
         return UNKNOWN
     if name == "copy":
         return models.copied(an, call, of)
@@ -207,6 +209,6 @@ def _wire_method(an: "Analysis", atom: Wire, name: str, call: Call, frame: Frame
         key = text.one_constant(call.args[0])
         default = call.args[1] if len(call.args) > 1 else text.NONE_VALUE
         if key is not None:
-            arrivals.read(an, atom, call.node)
+            arrivals.read(an, atom, key, call.node)
             return join(reads.part(atom, key), default)
     return value(atom) if name == "copy" else UNKNOWN

@@ -82,6 +82,9 @@ def function(an: "Analysis", dotted: str, call: Call, frame: Frame) -> Value:
     if dotted in _ENCODES:
         return value(Dumped(an.source.number(call.arg_nodes[0]))) if call.arg_nodes and call.arg_nodes[0] else UNKNOWN
     if dotted in _DECODES:
+        dumped = [an.value_of(an.source.nodes[atom.node]) for atom in call.every() if isinstance(atom, Dumped)]
+        if dumped:
+            return copied(an, call, *dumped)
         return arrivals.decoded(an, call, call.every(), frame)
     if dotted in _COPIES:
         return _copy(an, call, frame)
@@ -144,11 +147,11 @@ def copied(an: "Analysis", call: Call, *parts: Value) -> Value:
     an.heap.site(site)
     for part in parts:
         an.merge(site, part, late=False)
-    for keyword in call.node.keywords if call.keyword_nodes else ():
-        if keyword.arg is not None:
+    for keyword in call.node.keywords:
+        if keyword.arg in call.keyword_nodes:
             an.heap.write(site, keyword.arg, call.keywords[keyword.arg])
             an.heap.use([site], KeyUse(keyword.arg, an.source.number(keyword), "write", True))
-        else:
+        elif keyword.arg is None:
             an.merge(site, an.value_of(keyword.value), late=True)
     return join(value(Dict(site)), *kept)
 

@@ -43,7 +43,7 @@ def run(text: str, style: Style, seam_module: str) -> PythonTranslation:
         inline.translate(draft, analysis, kept)
     else:
         exchanges.translate(draft, analysis)
-    sites.report(draft, analysis)
+    sites.report(draft, analysis, seam=style != "inline")
     words.rewrite(draft, analysis.rules)
     prose.rewrite(draft, analysis.rules, bool(analysis.exchanges.sends or analysis.exchanges.controls))
     imports.add(draft)

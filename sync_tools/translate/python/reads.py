@@ -8,6 +8,8 @@ PARTS = {
     ("meta", "input_token_logprobs"): "prompt_pairs",
 }
 
+ANSWER_KEYS = ("meta_info", "text", "output_ids")
+
 
 def part(of: Wire, key: str) -> Value:
     """What stands under the key."""

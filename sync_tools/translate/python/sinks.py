@@ -79,21 +79,24 @@ def opened(an: "Analysis", call: "Call", frame: Frame) -> Value:
 
 
 def foreign(an: "Analysis", call: "Call", frame: Frame) -> Value | None:
-    """A call of something unknown that gets a posting function, or an engine's address and a request."""
-    poster = next((i for i, held in enumerate(call.args) if _is_poster(held)), None)
+    """A call of something that we do not see, with a posting function, or an engine's address and a request."""
     if TRANSLATED in call.every():
         return None
-    endpoints = {e for held in (*call.args, *call.keywords.values()) for e, *_ in routes.matches(an.rules, held)}
-    generate = any(e.old == routes.GENERATE for e in endpoints)
-    requests = [held for held in call.args if routes.looks_like_request(an, held)]
-    if not generate and not requests:
+    given = (*call.args, *call.keywords.values())
+    generate = any(endpoint.old == routes.GENERATE for held in given for endpoint, *_ in routes.matches(an.rules, held))
+    if not generate and not any(routes.looks_like_request(an, held) for held in given):
         return None
+    poster = next((i for i, held in enumerate(call.args) if _is_poster(held)), None)
     if poster is not None:
-        inner = call.handed_on(poster + 1)
-        return posted(an, inner, frame)
-    if generate and any(dicts(held) for held in call.args):
-        an.exchanges.foreign[an.source.number(call.node)] = call.node
-    return None
+        return posted(an, call.handed_on(poster + 1), frame)
+    if not generate or not any(dicts(held) for held in given):
+        return None
+    for held in given:
+        urls.note(an, [match for match in routes.matches(an.rules, held) if match[0].old == routes.GENERATE])
+        an.let_go(held)
+    number = an.source.number(call.node)
+    an.exchanges.sends.setdefault(number, Send("foreign", call.node, frame.scope, call.callee, None))
+    return value(Wire("answer", number))
 
 
 def serves(an: "Analysis", call: "Call") -> None:

@@ -9,8 +9,15 @@ if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
 
 
-def report(draft: Draft, an: "Analysis") -> None:
+def report(draft: Draft, an: "Analysis", *, seam: bool) -> None:
+    """`seam`: the seam gives upstream's lines to whoever decodes a stream out of sight, so that such a place is whole."""
     for call in an.exchanges.served.values():
         draft.site(call, "route", "serves the engine's route itself: an engine of its own, or a fake of one")
-    for call in an.exchanges.foreign.values():
-        draft.site(call, ast.unparse(call.func), "gets an engine's address and a request, and is not defined here")
+    for send in an.exchanges.sends.values():
+        if seam and send.lines and send.adrift:
+            continue
+        undecoded = send.left and not send.arrivals and not send.chunks
+        for number in {*send.unread, *([draft.source.number(send.node)] if undecoded else ())}:
+            draft.site(draft.source.nodes[number], "answer", "it leaves this module before it is decoded")
+        if send.kind == "foreign":
+            draft.site(send.node, ast.unparse(send.node.func), "gets a request for the engine, and is not defined here")

@@ -169,3 +169,32 @@ def test_an_answer_with_a_use_that_is_not_understood_is_converted_where_it_arriv
         "inline",
     )
     assert "output = _vllm_answer(await post(" in text
+
+
+def test_what_an_unknown_function_gives_is_an_answer_when_it_is_read_as_one():
+    text = f"""async def f(args, ids, ask, log):
+    body = {{"input_ids": ids, "sampling_params": {{}}}}
+    log.keep({URL}, body)
+    output = await ask({URL}, body)
+    return output["text"]
+"""
+    done = translate_module(HEAD + text, style="module", seam_module=SEAM)
+    assert "await to_vllm(ask)(" in done.source and "log.keep(f" in done.source
+    assert '"input_ids": ids' in done.source
+    assert {site.what for site in done.unresolved} == {"ask", "log.keep"}
+
+
+@pytest.mark.parametrize(
+    "copy", ["json.loads(json.dumps(base))", "dict(**base)", "dict(base)", "base | {}", "{**base}"]
+)
+def test_copies_are_renamed_with_what_they_copy(copy):
+    text = out(
+        f"""async def f(args, ids):
+    base = {{"return_logprob": True, "sampling_params": {{}}}}
+    body = {copy}
+    body["input_ids"] = ids
+    await post({URL}, body)
+    return body["return_logprob"]
+"""
+    )
+    assert "return_logprob" not in text and "input_ids" not in text

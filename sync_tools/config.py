@@ -16,6 +16,8 @@ def _inside(path: str) -> str:
     """A path or glob that stays in the tree."""
     if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts or "\\" in path or "\0" in path or not path:
         raise ValueError("must be a relative path that stays inside the tree")
+    if any(part.lower() == ".git" for part in PurePosixPath(path).parts):
+        raise ValueError("must not lie in git's own folder")
     return path
 
 
@@ -123,11 +125,13 @@ class Overlay(Section):
 
 
 SKIP_ENGINE_PATCHES = "patches to SGLang's own sources; they have no meaning for vLLM"
+SKIP_ALIGNMENT = "makes Megatron's numbers those of SGLang's kernels, bit for bit; vLLM's are others"
 
 
 def builtin_policies() -> tuple[PathPolicy, ...]:
     """The built-in policies, each with the reason that the ledger prints for every line that it swallows."""
     return (
+        PathPolicy(match="docker/**/megatron-sglang*.patch", action="skip", reason=SKIP_ALIGNMENT),
         PathPolicy(match="docker/**/*sglang*.patch", action="skip", reason=SKIP_ENGINE_PATCHES),
         PathPolicy(match="docker/patch/**/*sgl*kernel*", action="skip", reason=SKIP_ENGINE_PATCHES),
         PathPolicy(

@@ -18,11 +18,23 @@ def ledger_path(ledger: Ledger, config: Config) -> str:
     return store.json_path(config, ledger.upstream.stem)
 
 
-def with_history(ledger: Ledger, tree: Tree, config: Config) -> Ledger:
-    """The ledger with what people and runs added to the one that stands in the tree: decisions are offered again."""
-    path = ledger_path(ledger, config)
+def with_history(port: Port, tree: Tree, config: Config) -> Ledger:
+    """The ledger with what people and runs added to the one that stands in the tree: decisions are offered again. Where
+    everything that an earlier port of the same commit brought still stands, that port's ledger still tells it best."""
+    earlier = _standing(port, tree, config)
+    if earlier is None:
+        return port.ledger
+    return earlier if _stands(port, earlier) else carry(port.ledger, earlier)
+
+
+def _standing(port: Port, tree: Tree, config: Config) -> Ledger | None:
+    path = ledger_path(port.ledger, config)
     found = tree.blob(path)
-    return carry(ledger, store.loads(found.data, path)) if found else ledger
+    return store.loads(found.data, path) if found else None
+
+
+def _stands(port: Port, earlier: Ledger) -> bool:
+    return not port.final and not port.conflicts and earlier.upstream.commit == port.changes.commit
 
 
 def verified(checks: dict[str, Check]) -> Verification:
@@ -46,6 +58,9 @@ def complete(port: Port) -> Ledger:
 
 def ledger_edits(port: Port, tree: Tree, config: Config) -> Edits:
     """The ledger, its Markdown and the index, where they change something; a revert is told in the ledger that it undoes too."""
+    earlier = _standing(port, tree, config)
+    if earlier is not None and _stands(port, earlier):
+        return {}
     ledger = complete(port)
     others = [known for known in store.read_all(tree, config) if known.upstream.stem != ledger.upstream.stem]
     undone = reverted(port.changes, config.upstream.repo, others)

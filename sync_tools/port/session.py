@@ -159,7 +159,7 @@ class Run:
             job(Job(setting, self.places.upstream.tree(landing_.commit), self.request.run_tests)),
             self.progress,
         )
-        return replace(port, ledger=with_history(port.ledger, tree, config), seconds=time.monotonic() - began)
+        return replace(port, ledger=with_history(port, tree, config), seconds=time.monotonic() - began)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""

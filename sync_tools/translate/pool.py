@@ -2,8 +2,11 @@
 
 import gc
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import wait
 
 from sync_tools.translate.result import Translation
 
@@ -26,5 +29,14 @@ def translate_many(translate: Translate, items: Sequence[tuple[str, bytes]], wor
 
 
 def _begin() -> None:
-    """A worker lives for one run: what it inherited is never garbage."""
+    """A worker lives for one run, and no longer than it: what it inherited is never garbage."""
     gc.freeze()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Workers hold the queue's other end themselves, so that a parent that is killed would never be noticed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -59,7 +59,7 @@ def fetch(location: str, *, into: Path | None = None) -> Path:
     target = into or mirror_path(location)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(target):
+        with _alone(target.parent):
             if target.is_dir():
                 Repo.open(target).run("fetch", "--prune", "--quiet", "--tags", location, "+refs/heads/*:refs/heads/*")
                 return target
@@ -80,11 +80,14 @@ def fetch(location: str, *, into: Path | None = None) -> Path:
 
 
 @contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    """One fetch of a mirror at a time; another one waits. The lock is the kernel's: a killed fetch leaves none."""
-    with target.with_name(f"{target.name}.lock").open("w") as handle:
+def _alone(folder: Path) -> Iterator[None]:
+    """One fetch at a time; another one waits. The lock is the kernel's, on the folder: a killed fetch leaves nothing."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(handle)
 
 
 def _named(location: str | None) -> str:

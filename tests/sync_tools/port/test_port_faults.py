@@ -101,6 +101,7 @@ def test_no_git_identity(sync, imported, upstream, git, monkeypatch):
             "into",
         ),
         ("schema = [1\n", "sync.toml", "TOML"),
+        ('[ci]\nworkflow = ".git/hooks/post-checkout"\n', "sync.toml:2", "workflow"),
         ('[seam]\nstyle = "other"\n', "sync.toml:2", "seam.style"),
     ],
 )

@@ -3,19 +3,17 @@
 import ast
 import importlib.util
 import logging
-import sys
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "callsites"))
+ROOT = HERE.parents[2]
 import harness  # noqa: E402
 
 from sync_tools.translate import Translator  # noqa: E402
 
-FOLDERS = (HERE / "cases", HERE.parent / "callsites" / "shapes")
+FOLDERS = (HERE / "cases", HERE.parent / "shapes")
 CASES = {name: (folder, case) for folder in FOLDERS for name, case in harness.load_cases(folder).items()}
 STYLES = ("module", "inline")
 # A stream that ends inside a character: without a tokenizer the server's text is all there is.

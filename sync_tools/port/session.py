@@ -22,7 +22,7 @@ from sync_tools.port.fork import Fork
 from sync_tools.port.pipeline import Job, Port, Progress, port_changes
 from sync_tools.port.record import ledger_edits, ledger_path, summary, with_history
 from sync_tools.port.request import Request
-from sync_tools.port.style import seam_style
+from sync_tools.port.style import required_style
 from sync_tools.translate import Translator
 from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import Person
@@ -148,7 +148,7 @@ class Run:
         setting = Setting(
             tree=tree,
             config=config,
-            translator=Translator(config, seam_style(tree, config), self._cache()),
+            translator=Translator(config, required_style(tree, config), self._cache()),
             format=lambda path, data: format_bytes(path, data, config.formatters),
             removed_by=cache(lambda path: fork.removed_by(path, tip)),
             brought=frozenset(self.request.bring),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sync_tools.config import Config
+from sync_tools.config import Config, parse
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
 from sync_tools.importer import import_tree
@@ -119,12 +119,10 @@ def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["mine"]
 
 
-def test_a_path_that_leaves_the_tree_is_refused(tmp_path: Path) -> None:
-    repo = upstream(tmp_path, {"a.py": (0o100644, b"x")})
-    config = Config.model_validate({"seam": {"style": "inline"}, "paths": ({"old": "a.py", "new": "b/.git/hooks/x"},)})
-    with pytest.raises(SyncError):
-        import_tree(repo, "main", tmp_path / "out", config)
-    assert not (tmp_path / "out").exists()
+def test_a_configured_path_that_leaves_the_tree_is_refused() -> None:
+    for place in ("b/.git/hooks/x", "../x", "/x"):
+        with pytest.raises(SyncError, match="paths"):
+            parse(f'[[paths]]\nold = "a.py"\nnew = "{place}"\n', "sync.toml")
 
 
 def test_two_files_that_come_to_one_path_are_reported(tmp_path: Path) -> None:

@@ -161,6 +161,16 @@ class Config(Section):
     ledgers: InTree = "ledgers"
     size_limit: int = Field(5_000_000, ge=1)
 
+    @property
+    def formatting(self) -> tuple[Formatter, ...]:
+        """The formatters as they are called. They see single files, so isort is told which package is the fork's own."""
+        return tuple(
+            f.model_copy(update={"args": (*f.args, "-p", self.fork)})
+            if f.name == "isort" and not {"-p", "--project"} & set(f.args)
+            else f
+            for f in self.formatters
+        )
+
 
 def parse(content: str, where: str) -> Config:
     """The configuration in a sync.toml's text. Raises SyncError that names line and key."""

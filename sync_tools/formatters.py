@@ -38,29 +38,36 @@ def format_files(files: Mapping[str, bytes], formatters: Sequence[Formatter]) ->
 
     Raises SyncError when a formatter is not installed or does not end.
     """
-    done = dict(files)
+    return dict(zip(files, format_all(list(files.items()), formatters), strict=True))
+
+
+def format_all(files: Sequence[tuple[str, bytes]], formatters: Sequence[Formatter]) -> list[bytes]:
+    """The same for (path, bytes) of which several may have one path."""
+    done = [data for _, data in files]
     for formatter in formatters:
-        chosen = {path: data for path, data in done.items() if matches(formatter.match, path)}
+        chosen = [n for n, (path, _) in enumerate(files) if matches(formatter.match, path)]
         if chosen:
-            done |= _run(formatter, chosen)
+            formatted = _run(formatter, [(files[n][0], done[n]) for n in chosen])
+            for n, data in zip(chosen, formatted, strict=True):
+                done[n] = data
     return done
 
 
-def _run(formatter: Formatter, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def _run(formatter: Formatter, files: Sequence[tuple[str, bytes]]) -> list[bytes]:
     program, *options = COMMANDS[formatter.name]
     executable = _find(program, formatter.name)
     with tempfile.TemporaryDirectory(prefix="sync-format-") as folder:
         root = Path(folder)
         empty = root / "empty.toml"
         empty.write_bytes(b"")
-        places = {path: root / "files" / str(n) / PurePosixPath(path).name for n, path in enumerate(files)}
-        for path, place in places.items():
+        places = [root / "files" / str(n) / PurePosixPath(path).name for n, (path, _) in enumerate(files)]
+        for place, (_, data) in zip(places, files, strict=True):
             place.parent.mkdir(parents=True)
-            place.write_bytes(files[path])
+            place.write_bytes(data)
         command = [executable, *(o.format(empty=empty) for o in options), *formatter.args, "--"]
         try:
             ended = subprocess.run(
-                [*command, *map(str, places.values())],
+                [*command, *map(str, places)],
                 cwd=root,
                 env=_environment(root),
                 stdin=subprocess.DEVNULL,
@@ -73,7 +80,7 @@ def _run(formatter: Formatter, files: Mapping[str, bytes]) -> dict[str, bytes]:
                 f"{program} did not end within {TIMEOUT:.0f} s", "formatters", "run it by hand on the file"
             ) from e
         _check_usage(program, ended)
-        return {path: place.read_bytes() for path, place in places.items()}
+        return [place.read_bytes() for place in places]
 
 
 def _check_usage(program: str, ended: subprocess.CompletedProcess[bytes]) -> None:

@@ -139,7 +139,7 @@ def rules_of(settings: Settings, landing: Landing) -> Rules:
     translator = Translator(config, seam_style(before, config), cache_dir() / "translations")
 
     def formatted(path: str, data: bytes) -> bytes:
-        return format_bytes(path, data, config.formatters)
+        return format_bytes(path, data, config.formatting)
 
     def translate(path: str, data: bytes) -> Translation:
         return translation(path, data, config, translator, formatted)

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sync_tools.config import Config
+from sync_tools.formatters import format_all
 from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.view import FileView
+from sync_tools.modes import EXECUTABLE, REGULAR
 from sync_tools.outcome import FileOutcome
 from sync_tools.port.ci import Workflows, check_workflows, port_workflows, workflow_files
 from sync_tools.port.edits import Edits, final_edits, mechanical_edits, without_noops
@@ -95,6 +97,7 @@ class Job:
 
 def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Port:
     """Port one change set onto `job.setting.tree`. Raises SyncError for hostile or unusable input."""
+    job = replace(job, setting=_formatted_ahead(changes, job.setting))
     setting, tree, config = job.setting, job.setting.tree, job.setting.config
     special = workflow_files(changes, tree, config)
     outcomes = []
@@ -119,6 +122,19 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     if job.resolutions:
         ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
     return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)
+
+
+def _formatted_ahead(changes: ChangeSet, setting: Setting) -> Setting:
+    """The setting with a formatter that has seen the change's images: a process a formatter, not one a file."""
+    formatters, translator = setting.config.formatting, setting.translator
+    images = [i for c in changes.files for i in (c.before, c.after) if i and i.mode in (REGULAR, EXECUTABLE)]
+    items = [(translator.path(i.path), translator.file(i.path, i.data).data) for i in images if formatters]
+    known = dict(zip(items, format_all(items, formatters), strict=True))
+
+    def formatted(path: str, data: bytes) -> bytes:
+        return known[path, data] if (path, data) in known else setting.format(path, data)
+
+    return replace(setting, format=formatted)
 
 
 def _settled(outcome: FileOutcome, job: Job) -> FileOutcome:

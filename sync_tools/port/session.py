@@ -149,7 +149,7 @@ class Run:
             tree=tree,
             config=config,
             translator=Translator(config, required_style(tree, config), self._cache()),
-            format=lambda path, data: format_bytes(path, data, config.formatters),
+            format=lambda path, data: format_bytes(path, data, config.formatting),
             removed_by=cache(lambda path: fork.removed_by(path, tip)),
             brought=frozenset(self.request.bring),
         )

@@ -8,7 +8,7 @@ from sync_tools.verify.source import Source
 
 
 def formatting(context: Context) -> Iterator[Finding]:
-    formatters = context.config.formatters
+    formatters = context.config.formatting
     files = {s.path: s for s in context.files()}
     if not formatters or not files:
         return

@@ -38,8 +38,13 @@ def run(settings: Settings, file: str, path: str | None, explain: bool) -> int:
 
 
 def _place(file: str) -> str:
-    """The path that decides the kind of text, where none is given: the file's own name."""
-    return "stdin.py" if file == "-" else Path(file).name
+    """The path that decides the kind of text, where none is given: a relative one as it is, else the file's name."""
+    if file == "-":
+        return "stdin.py"
+    try:
+        return safe(file, "FILE")
+    except SyncError:
+        return Path(file).name
 
 
 def _read(path: Path) -> bytes:

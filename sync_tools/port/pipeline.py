@@ -15,6 +15,7 @@ from sync_tools.port.ci import Workflows, check_workflows, port_workflows, workf
 from sync_tools.port.edits import Edits, final_edits, mechanical_edits, without_noops
 from sync_tools.port.file import Setting, port_file
 from sync_tools.port.paused import Stages
+from sync_tools.port.siblings import needed
 from sync_tools.port.style import has_seam, seam_files
 from sync_tools.port.theirs import TranslatedTree
 from sync_tools.tree import Blob, Overlay, Tree
@@ -112,9 +113,12 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     if setting.translator.style == "vendor" and not has_seam(tree, config) and _names_seam(final.values(), config):
         final |= seam_files(config)
     final |= without_noops({p: b for p, b in job.resolutions.items() if not p.startswith(f"{config.ledgers}/")}, tree)
+    theirs = TranslatedTree(job.upstream, setting) if job.upstream else None
+    brought = {o.path: o.final for o in outcomes if _is_brought(o, setting)}
+    if theirs and brought:
+        final |= needed(brought, Overlay(tree, final), theirs)
     progress("checks")
     unresolved = tuple(_unresolved(outcomes))
-    theirs = TranslatedTree(job.upstream, setting) if job.upstream else None
     checks = verify(_context(job, outcomes, final, unresolved, theirs))
     if not workflows.conflicts:
         checks["ci"] = check_workflows(tree, Overlay(tree, final), theirs, final, config)
@@ -122,6 +126,10 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     if job.resolutions:
         ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
     return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)
+
+
+def _is_brought(outcome: FileOutcome, setting: Setting) -> bool:
+    return outcome.ours is None and bool({outcome.path, outcome.change.path} & setting.brought)
 
 
 def _formatted_ahead(changes: ChangeSet, setting: Setting) -> Setting:

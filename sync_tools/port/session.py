@@ -14,7 +14,7 @@ from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
 from sync_tools.ledger.model import Ledger
-from sync_tools.paths import refuse_collisions
+from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.file import Setting
@@ -60,6 +60,8 @@ class Places:
 
 def start(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
     """Port what is asked for. Raises SyncError, with nothing changed."""
+    for path in request.bring:
+        safe(path, "--bring")
     landings = _landings(request, places)
     branch = branch_name(request.name, landings, places.config)
     if request.dry_run:
@@ -137,6 +139,8 @@ class Run:
                 tip = self.commit_port(port, after, tip)
             tree = Overlay(tree, after)
             done = (*done, landing_.commit)
+        if not done[: len(done) - len(landings)]:
+            self._refuse_unbrought(ports)
         moved = self._move(tip, old)
         return self._session(ports, self.branch if moved else None, None, began)
 
@@ -214,6 +218,15 @@ class Run:
             config=str(self.request.config.resolve()) if self.request.config else None,
         )
         return paused.pause(self.places.fork, state, first, after, stages)
+
+    def _refuse_unbrought(self, ports: Sequence[Port]) -> None:
+        """A path to bring that no change touches is a slip of the hand."""
+        known = {path for p in ports for o in p.outcomes for path in (o.path, o.change.path)}
+        for path in self.request.bring:
+            if path not in known:
+                raise SyncError(
+                    "nothing to bring: the change does not touch it", path, "name a path that the port lists as absent"
+                )
 
     def _move(self, tip: str, old: str | None) -> bool:
         if self.committer is None or tip == self.base or tip == old:

@@ -135,3 +135,20 @@ def test_every_pull_request_accounts_for_every_line_and_loses_no_edit(number, sy
             .replace("sglang", "vllm")
             for p in deleted
         )
+
+
+def test_bring_takes_the_siblings_that_the_file_imports(sync, handwritten, upstream, git):
+    path = "examples/retool/generate_with_retool.py"
+    value = value_of(sync("port", 1861, "--bring", path, "--json", repo=handwritten, upstream=upstream))
+    names = git(handwritten, "ls-tree", "-r", "--name-only", value["branch"], "examples/retool").splitlines()
+    text = git(handwritten, "show", f"{value['branch']}:{path}")
+    assert "from tool_sandbox import" in text and "examples/retool/tool_sandbox.py" in names
+    assert value["ports"][0]["checks"]["imports"]["result"] == "passed"
+
+
+@pytest.mark.parametrize(("path", "word"), [("../x", "leaves the tree"), ("train.py", "does not touch it")])
+def test_bring_of_a_path_that_there_is_nothing_to_bring_at(path, word, sync, handwritten, upstream, git):
+    before = git(handwritten, "for-each-ref")
+    answer = sync("port", 1861, "--bring", path, repo=handwritten, upstream=upstream)
+    assert answer.code == 2 and word in answer.err
+    assert git(handwritten, "for-each-ref") == before

@@ -28,12 +28,13 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Unresolved:
-    """A site that was not translated, at its line in the fork's file after the port."""
+    """A site that was not translated, at its line in the fork's file after the port; `lines` are its statement's."""
 
     path: str
     line: int
     what: str
     why: str
+    lines: range = range(0)
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,12 @@ def _unresolved(outcomes: Sequence[FileOutcome]) -> list[Unresolved]:
         for site in sites:
             lines = range(site.line - 1, max(site.end_line, site.line))
             if any(h.new.start < lines.stop and lines.start < h.new.stop for h in outcome.change.hunks):
-                image = view.new.image_of(range(lines.start, lines.start + 1))
-                place = view.final.from_new.image(image)
-                found.append(Unresolved(outcome.path, place.start + 1, site.what, site.why))
+                first, whole = (
+                    view.final.from_new.image(view.new.image_of(part))
+                    for part in (range(lines.start, lines.start + 1), lines)
+                )
+                statement = range(first.start + 1, max(first.start, whole.stop) + 1)
+                found.append(Unresolved(outcome.path, first.start + 1, site.what, site.why, statement))
     return found
 
 
@@ -190,5 +194,8 @@ def _context(
         config=config,
         run_tests=job.run_tests,
         upstream_tree=theirs,
-        reported={p: frozenset(u.line for u in unresolved if u.path == p) for p in {u.path for u in unresolved}},
+        reported={
+            p: frozenset(n for u in unresolved if u.path == p for n in (u.line, *u.lines))
+            for p in {u.path for u in unresolved}
+        },
     )

@@ -34,6 +34,12 @@ def payloads(context: Context) -> Iterator[Finding]:
                 yield from (f for f in _of_send(source, send) if f.line not in reported)
 
 
+def _of_another_server(names: set[str], facts: engine.Engine) -> bool:
+    """A body that asks for something neither engine knows, without sampling parameters: `/generate` is a common name."""
+    known = facts.request_fields | set(facts.old_request)
+    return "sampling_params" not in names and not names <= known
+
+
 def sent_by(call: ast.Call) -> Send | None:
     """The URL and the body of a call that posts something."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
@@ -56,7 +62,7 @@ def _of_send(source: Source, send: Send) -> Iterator[Finding]:
     native = route in facts.token_routes
     if not native and not (route == "/generate" or ("sampling_params" in names and names & set(facts.old_request))):
         return
-    if route.endswith("abort_requests"):
+    if route.endswith("abort_requests") or (not native and _of_another_server(names, facts)):
         return
     for key, value, line in keys:
         if key == "sampling_params":

@@ -47,6 +47,12 @@ def test_keys_that_vllm_ignores_are_found_where_they_are_given(found, code, line
     assert sent(found, "payloads", code) == lines
 
 
+def test_a_body_that_neither_engine_knows_is_another_servers(found):
+    ours = "def warm(c, h, ids):\n    c.post(f'http://{h}/generate', json={'input_ids': ids, 'sample_n': 0})\n"
+    assert sent(found, "payloads", ours) == []
+    assert sent(found, "payloads", ours.replace("'sample_n': 0", "'sampling_params': {}")) != []
+
+
 def test_a_reported_line_is_not_found_again(found):
     code = "async def f(u):\n    return await post(u, {'text': 'x', 'sampling_params': {}})\n"
     assert found("payloads", {"vime/a.py": code}) != []

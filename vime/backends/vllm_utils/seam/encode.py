@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import operator
 import struct
 import sys
 from array import array
@@ -12,9 +13,9 @@ _TYPECODES = {"u1": "B", "i1": "b", "u2": "H", "i2": "h", "u4": "I", "i4": "i", 
 
 
 def int_list(values: Any) -> list[int]:
-    """A flat list of integers from a list, a tuple, an array or a tensor. Raises TypeError for anything nested."""
+    """A flat list of integers from a list, a tuple, an array or a tensor. Raises TypeError for anything else."""
     values = values.tolist() if hasattr(values, "tolist") else values
-    return [int(value) for value in values]
+    return [operator.index(value) for value in values]
 
 
 def npy_to_int32(encoded: str) -> str:

@@ -101,7 +101,9 @@ def generate_request(body: Mapping[str, Any], tokenizer: Any = None) -> Generate
     if body.get("stream"):
         request["stream"] = True
         request["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
-    if body.get("output_mode") or not (body.get("stream") and tokenizer):
+    # A server that does not decode refuses to give text; a stream is decoded here where there is a tokenizer.
+    decoded_there = sampling.get("detokenize", True) and not (body.get("stream") and tokenizer)
+    if body.get("output_mode") or decoded_there:
         request["output_mode"] = body.get("output_mode") or "text"
     return request
 
@@ -123,13 +125,14 @@ def is_request(body: Any) -> bool:
 
 
 _PROMPTS = ("token_ids", "input_ids", "text")
+_KNOWN = _PASSED.keys() | _READ_HERE | _WITHOUT_EFFECT | _REFUSED.keys()
 
 
 def _refuse_unknown(body: Mapping[str, Any]) -> None:
     for key, value in body.items():
         if key in _REFUSED and value:
             raise UnsupportedRequest(key, _REFUSED[key])
-        if key not in _PASSED and key not in _READ_HERE and key not in _WITHOUT_EFFECT and key not in _REFUSED:
+        if key not in _KNOWN and value is not None:
             raise UnsupportedRequest(key, "no such field in vLLM's generate request, which would ignore it")
 
 
@@ -169,6 +172,8 @@ def _ask_for_logprobs(sampling: dict[str, Any], body: Mapping[str, Any], asked: 
     if not asked.logprobs:
         return
     of_prompt = asked.prompt_logprob_start >= 0
+    if of_prompt and body.get("stream"):
+        raise UnsupportedRequest("logprob_start_len", "vLLM's streams carry no logprobs of the prompt")
     if of_prompt:
         sampling["prompt_logprobs"] = 0
     if not (asked.scoring and of_prompt):

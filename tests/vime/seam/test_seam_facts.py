@@ -233,6 +233,16 @@ def test_routed_experts_that_were_asked_for_and_did_not_come():
         meta({**BODY, "return_routed_experts": True})
 
 
+def test_sampling_masks_that_were_asked_for_and_did_not_come():
+    body = {**BODY, "sampling_params": {"custom_params": {"return_top_p_token_ids": True}}}
+    with pytest.raises(IncompleteAnswer, match="--return-sampling-mask"):
+        meta(body)
+    assert "top_p_token_ids" not in meta(body, finish_reason="abort")
+    assert int32(meta(body, sampling_mask=[[343], [97]])["top_p_token_ids"]) == [343, 97]
+    stream = AnswerStream({**body, "stream": True})
+    assert shown(stream, wire(chunk([97], sampling_mask=[[97]]), chunk([98], "stop", sampling_mask=[[98]])))
+
+
 @pytest.mark.parametrize("kind", ["|u1", "<u2"])
 @pytest.mark.parametrize("shape", [(8,), (4, 2), (2, 2, 2)])
 def test_routed_experts_of_any_shape(kind, shape):

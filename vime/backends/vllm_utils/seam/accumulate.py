@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .answer import Answer, meta_info, sampling_mask, token_pairs, without_tokens
+from .answer import Answer, meta_info, token_pairs, without_tokens
 from .detokenize import Detokenizer
 from .errors import StreamError
 from .request import Asked
@@ -82,9 +82,8 @@ class _Choice:
 
     def answer(self, mark: _Mark, of_request: Mapping[str, Any]) -> Answer:
         ids = self._ids[: mark.ids]
-        meta = meta_info({**mark.raw, **of_request}, mark.raw["choice"], self._asked, ids)
-        if mark.mask is not None:
-            meta.update(sampling_mask(self._mask[: mark.mask]))
+        choice = {**mark.raw["choice"], "sampling_mask": None if mark.mask is None else self._mask[: mark.mask]}
+        meta = meta_info({**mark.raw, **of_request}, choice, self._asked, ids)
         if mark.pairs is not None:
             meta["output_token_logprobs"] = self._pairs[: mark.pairs]
         answer = Answer(output_ids=ids, meta_info=meta, index=mark.choice)

@@ -37,8 +37,8 @@ def read_answer(raw: Any, request: Mapping[str, Any] | None = None) -> Any:
     """The answer of POST /inference/v1/generate in upstream's shape; a list of them when several were asked for.
 
     `request` is what was sent (or the body that it was built from). What is no such answer (an error, another service's
-    reply) is returned as it is. Raises IncompleteAnswer when logprobs do not match the tokens, or routed experts that
-    were asked for did not come.
+    reply) is returned as it is. Raises IncompleteAnswer when logprobs do not match the tokens, or when routed experts
+    or sampling masks that were asked for did not come.
     """
     if not isinstance(raw, Mapping) or "choices" not in raw:
         return raw
@@ -89,11 +89,19 @@ def meta_info(raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked, i
         meta["routed_experts"] = npy_to_int32(choice["routed_experts"])
         if asked.routed_experts_start is not None:
             meta["routed_experts_start_len"] = asked.routed_experts_start
-    elif asked.routed_experts and ids and choice.get("finish_reason") in ("stop", "length"):
-        raise IncompleteAnswer("routed experts were asked for; the server needs --enable-return-routed-experts")
     meta.update(sampling_mask(choice.get("sampling_mask")))
+    if ids and choice.get("finish_reason") in ("stop", "length"):
+        _check_replay(meta, asked)
     meta.update(_speculation(raw.get("metrics")))
     return meta
+
+
+def _check_replay(meta: Mapping[str, Any], asked: Asked) -> None:
+    """A trainer that replays what the engine did must not go on without it. An abort may come before there is any."""
+    if asked.routed_experts and "routed_experts" not in meta:
+        raise IncompleteAnswer("routed experts were asked for; the server needs --enable-return-routed-experts")
+    if asked.sampling_mask and "top_p_token_ids" not in meta:
+        raise IncompleteAnswer("the ids that sampling kept were asked for; the server needs --return-sampling-mask")
 
 
 def finish_reason(choice: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any] | None:

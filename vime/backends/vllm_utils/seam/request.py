@@ -63,6 +63,7 @@ class Asked:
     prompt_logprob_start: int = 0
     routed_experts: bool | None = None
     routed_experts_start: int | None = None
+    sampling_mask: bool = False
     scoring: bool = False
     no_stop_trim: bool = False
     skip_special_tokens: bool = True
@@ -161,6 +162,7 @@ def _asked(body: Mapping[str, Any], wanted: Mapping[str, Any], sampling: dict, p
         prompt_logprob_start=-1 if start is None else start,
         routed_experts=bool(body.get("return_routed_experts")),
         routed_experts_start=body.get("routed_experts_start_len"),
+        sampling_mask=bool((wanted.get("custom_params") or {}).get("return_top_p_token_ids")),
         scoring=sampling.get("max_tokens") == 0,
         no_stop_trim=bool(sampling.get("include_stop_str_in_output")),
         skip_special_tokens=bool(sampling.get("skip_special_tokens", True)),

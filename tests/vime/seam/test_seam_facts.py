@@ -246,9 +246,14 @@ def test_sampling_masks_that_were_asked_for_and_did_not_come():
 @pytest.mark.parametrize("kind", ["|u1", "<u2"])
 @pytest.mark.parametrize("shape", [(8,), (4, 2), (2, 2, 2)])
 def test_routed_experts_of_any_shape(kind, shape):
-    values = [0, 255, 1, 2, 3, 4, 5, 6]
+    values = [0, 255, 1, 2, 3, 4, 5, 256 if kind == "<u2" else 6]
     got = meta({**BODY, "return_routed_experts": True}, routed_experts=npy(values, kind, shape=shape))
     assert int32(got["routed_experts"]) == values
+
+
+def test_an_array_that_is_not_whole_is_an_error():
+    with pytest.raises(ValueError, match="of 3 integers"):
+        meta({**BODY, "return_routed_experts": True}, routed_experts=npy([1, 2, 3], shape=(2, 2)))
 
 
 def test_the_prompts_token_is_picked_by_its_id():

@@ -95,3 +95,18 @@ def test_arguments_without_a_value_of_that_meaning_are_reported(read):
 def test_names_that_are_not_the_word_with_another_spelling(before, after):
     done = TRANSLATOR.file("slime/a.py", f"x = {before}\n".encode())
     assert done.data.decode() == f"x = {after}\n" and not done.unresolved
+
+
+@pytest.mark.parametrize(
+    ("module", "hint"),
+    [
+        ("sglang.srt.disaggregation.encode_server", "--ec-transfer-config"),
+        ("sglang.srt.managers.io_struct", "ToolParserManager"),
+        ("sglang.srt.model_executor.model_runner", "transfers weights"),
+        ("sglang.srt.model_loader.utils", "bit-exact"),
+    ],
+)
+def test_imports_without_a_counterpart_say_what_stands_in(module, hint):
+    text = f"from {module} import Thing\n".encode()
+    done = TRANSLATOR.file("slime/a.py", text)
+    assert done.data == text and hint in done.unresolved[0].why

@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 GENERATE_ENDPOINT = "/inference/v1/generate"
 _PROMPT_KEYS = frozenset({"input_ids", "attention_mask"})
+WHOLE_VOCABULARY = 1 << 30
 _ABORT_AGAIN_AFTER = 1.0
 """Seconds."""
 
@@ -83,13 +84,14 @@ class GenerateState(metaclass=PerLoopMeta):
 
 def _sampling_params(args: Namespace) -> dict[str, Any]:
     # The names are those that rollout functions share; they become vLLM's where a request is built.
-    # With a nucleus the trainer must know which ids were in it.
-    kept_ids = {} if args.rollout_top_p == 1.0 else {"custom_params": {"return_top_p_token_ids": True}}
+    # With a nucleus the trainer must know which ids were in it; vLLM tells only where top_k is positive, too.
+    whole = args.rollout_top_p == 1.0
+    top_k = args.rollout_top_k if whole or (args.rollout_top_k or 0) > 0 else WHOLE_VOCABULARY
     return {
-        **kept_ids,
+        **({} if whole else {"custom_params": {"return_top_p_token_ids": True}}),
         "temperature": args.rollout_temperature,
         "top_p": args.rollout_top_p,
-        "top_k": args.rollout_top_k,
+        "top_k": top_k,
         "max_new_tokens": args.rollout_max_response_len,
         # Where it ends, and what of that shows in the text.
         "stop": args.rollout_stop,

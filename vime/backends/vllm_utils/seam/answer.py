@@ -1,11 +1,14 @@
 """Read a vLLM answer into the dict that the interface speaks: text, output_ids, meta_info."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .encode import int32_base64, npy_to_int32, ragged
 from .errors import IncompleteAnswer
 from .request import Asked, asked_of
+
+logger = logging.getLogger(__name__)
 
 REQUEST_PREFIX = "generate-tokens-"
 """What vLLM puts before the id of a request; an abort by id needs it, answers are shown without it."""
@@ -37,8 +40,8 @@ def read_answer(raw: Any, request: Mapping[str, Any] | None = None) -> Any:
     """The answer of POST /inference/v1/generate in upstream's shape; a list of them when several were asked for.
 
     `request` is what was sent (or the body that it was built from). What is no such answer (an error, another service's
-    reply) is returned as it is. Raises IncompleteAnswer when logprobs do not match the tokens, or when routed experts
-    or sampling masks that were asked for did not come.
+    reply) is returned as it is. Raises IncompleteAnswer when there is not a logprob for each token. Routed experts or
+    sampling masks that were asked for and did not come are absent, as they are upstream, and the log says so.
     """
     if not isinstance(raw, Mapping) or "choices" not in raw:
         return raw
@@ -97,17 +100,22 @@ def meta_info(raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked, i
 
 
 def _check_replay(meta: Mapping[str, Any], asked: Asked) -> None:
-    """A trainer that replays what the engine did must not go on without it. An abort may come before there is any."""
+    """Says so when the engine did not send what a trainer would replay; the key is absent then, as it is upstream. An
+    abort may come before there is any."""
     if asked.routed_experts and "routed_experts" not in meta:
-        raise IncompleteAnswer("routed experts were asked for; the server needs --enable-return-routed-experts")
+        logger.warning(
+            "routed experts were asked for and did not come: the server needs --enable-return-routed-experts"
+        )
     if asked.sampling_mask and "top_p_token_ids" not in meta:
-        raise IncompleteAnswer("the ids that sampling kept were asked for; the server needs --return-sampling-mask")
+        logger.warning(
+            "the ids that sampling kept were asked for and did not come: the server needs --return-sampling-mask"
+        )
 
 
 def finish_reason(choice: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any] | None:
     """Upstream's dict for vLLM's word; None while the generation runs.
 
-    What matched is the stop string or stop token; where vLLM names none, the end-of-sequence token that stands last.
+    What matched is the stop string or stop token; vLLM names none for the end of a sequence.
     """
     kind = choice.get("finish_reason")
     if kind is None:
@@ -115,8 +123,6 @@ def finish_reason(choice: Mapping[str, Any], ids: Sequence[int]) -> dict[str, An
     if kind == "length":
         return {"type": kind, "length": len(ids)}
     matched = choice.get("stop_reason")
-    if kind == "stop" and matched is None and ids:
-        matched = ids[-1]
     return {"type": kind} if matched is None else {"type": kind, "matched": matched}
 
 

@@ -25,8 +25,6 @@ _SAME = {
 }
 _GRAMMARS = {"regex": "regex", "json_schema": "json", "ebnf": "grammar", "structural_tag": "structural_tag"}
 _ASKED_OF_THE_SERVER = {"return_top_p_token_ids"}
-_WHOLE_VOCABULARY = 1 << 30
-"""A top_k that keeps every token. vLLM reports what sampling kept only for a request with a positive one."""
 
 
 def sampling_params(wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,8 +52,6 @@ def _add_custom(sampling: dict[str, Any], custom: Mapping[str, Any]) -> None:
     own = {key: value for key, value in custom.items() if key not in _ASKED_OF_THE_SERVER}
     if own:
         sampling["extra_args"] = {**own, **(sampling.get("extra_args") or {})}
-    if custom.get("return_top_p_token_ids") and sampling.get("top_k") in (None, -1, 0):
-        sampling["top_k"] = _WHOLE_VOCABULARY
 
 
 def _add_grammar(sampling: dict[str, Any], grammars: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """`sync port`: run it, and say what came out."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,9 @@ from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, branch_name, resume, start
 from sync_tools.terminal import clean, console, print_json
 from sync_tools.upstream.mirror import open_upstream
-from sync_tools.upstream.resolve import Landing
+from sync_tools.upstream.resolve import Landing, bare_commit
+
+NAMES_BRANCH = re.compile(r"[0-9a-f]{12,40}")
 
 
 def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> int:
@@ -56,8 +59,14 @@ def _abort(settings: Settings, fork: Fork, request: Request) -> int:
 
 
 def _branch(settings: Settings, request: Request) -> str | None:
-    landings = [Landing(pr, "") for pr in request.prs] + [Landing(None, rev) for rev in request.commits]
+    landings = [Landing(pr, "") for pr in request.prs]
+    landings += [_commit(settings, rev) for rev in request.commits]
     return branch_name(request.name, landings, settings.config) if landings or request.name else None
+
+
+def _commit(settings: Settings, rev: str) -> Landing:
+    """The commit that a branch is named after; upstream is asked only where the name does not say it."""
+    return Landing(None, rev) if NAMES_BRANCH.fullmatch(rev) else bare_commit(settings.upstream, rev)
 
 
 def _value(session: Session) -> dict[str, object]:
@@ -115,6 +124,8 @@ def _lines(port: Port) -> Iterator[tuple[str, str]]:
     ledger = port.ledger
     yield COLOURS[port.status], f"{ledger.upstream.ref}  {port.changes.subject}: {port.status}"
     counts = ", ".join(f"{count} {op}" for op, count in ledger.counts.items())
+    for commit in port.changes.other_landings:
+        yield "yellow", f"  landed before as {commit[:12]}, which is another port: --commit {commit[:12]}"
     yield "", f"  ledger: {counts}; {ledger.accounted} of {ledger.added + ledger.removed} lines accounted for"
     for row in port.workflows.registrations:
         yield "", f"  CI: {row.change} {row.test_file} in {row.job}" + (f" ({row.why})" if row.why else "")

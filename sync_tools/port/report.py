@@ -1,4 +1,4 @@
-"""One port as the object that other programs read, and as the lines that people read."""
+"""One port as the object that other programs read."""
 
 from typing import Any
 
@@ -11,6 +11,7 @@ def as_object(port: Port, ledger_path: str) -> dict[str, Any]:
     return {
         "pr": port.changes.pr,
         "upstream_commit": port.changes.commit,
+        "other_landings": list(port.changes.other_landings),
         "status": port.status,
         "ledger": ledger_path,
         "entries": ledger.counts,

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -128,9 +128,9 @@ def _workflow(blobs: Mapping[str, Blob], config: Config) -> dict[str, Blob]:
     return {paths.workflow: Blob(text, standing.mode if standing else REGULAR)}
 
 
-def unused_rules(translations: Sequence[Translation] | object, config: Config) -> tuple[str, ...]:
+def unused_rules(translations: Iterable[Translation], config: Config) -> tuple[str, ...]:
     """The rules with examples that applied nowhere; those of another engine or of absent configuration don't count."""
-    used = {a.rule for t in translations for a in t.applications}  # type: ignore[attr-defined]
+    used = {a.rule for t in translations for a in t.applications}
     engine = config.engine != "same"
     return tuple(
         r.code for r in rules.all_rules() if r.examples and r.code not in used and (engine or r.code == "SY201")

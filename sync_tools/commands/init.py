@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from sync_tools.commands.options import Settings, top_of
-from sync_tools.configfile import render, write_atomically
+from sync_tools.configfile import render
 from sync_tools.errors import SyncError
+from sync_tools.files import write_atomically
 from sync_tools.terminal import print_json
 
 

@@ -66,8 +66,8 @@ def showing(settings: Settings, number: str, format: str, only: str, full: bool)
         if ledger.upstream.pr and (page := forge.pull_request(settings.config, ledger.upstream.pr)):
             print(clean(f"Upstream's labels: {', '.join(page.labels) or 'none'}"))
     else:
-        readers = [_reader(side) for side in (*_sides(settings, ledger), tree)]
-        show(console(sys.stdout), ledger, *readers, only, full)
+        before, after = _sides(settings, ledger)
+        show(console(sys.stdout), ledger, _reader(before), _reader(after), _reader(tree), only, full)
     return 1 if ledger.open else 0
 
 

@@ -50,7 +50,7 @@ PORT = value(
     pr=nullable(LINE),
     upstream_commit=COMMIT,
     status=STATUS,
-    ledger={"type": "string", "pattern": r"^ledgers/slime-(\d+|[0-9a-f]{12})\.json$"},
+    ledger={"type": "string", "pattern": r"^[\w-]+/slime-(\d+|[0-9a-f]{12})\.json$"},
     entries=counts(OPERATION),
     lines=value(added=COUNT, removed=COUNT, accounted=COUNT),
     rules=counts({"pattern": r"^SY\d{3}$"}),

@@ -46,6 +46,8 @@ Day = Annotated[str, AfterValidator(_day)]
 
 
 class Section(BaseModel):
+    """What all parts of the configuration are: frozen, strict, without unknown keys."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
@@ -100,7 +102,7 @@ class Seam(Section):
     """Where translated code finds the seam; `style` None means: module if the tree has it, else vendor."""
 
     style: Literal["module", "vendor", "inline"] | None = None
-    module: str = Field("vime.backends.vllm_utils.seam", pattern=r"^[A-Za-z_][\w.]*$")
+    module: str = Field("vime.backends.vllm_utils.seam", pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
 
 
 class Formatter(Section):
@@ -121,6 +123,8 @@ class Place(Section):
 
 
 class Exempt(Section):
+    """Tests that CI leaves out, by glob, and why."""
+
     match: Glob
     reason: str = Field(min_length=3)
 

@@ -22,6 +22,7 @@ NAMES_BRANCH = re.compile(r"[0-9a-f]{12,40}")
 
 
 def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> int:
+    """Port, go on or give up; 0 where nobody is needed any more."""
     if go_on and abort:
         raise SyncError("--continue and --abort exclude each other", "vime-sync port", "choose one")
     fork = Fork(settings.repo)

@@ -50,13 +50,18 @@ def test_paths_ledgers_title_and_banner_are_honoured_by_a_port(ask, imported, gi
     assert request["title"] == "port THUDM/slime#1921 of slime to vime: Add a rollout that reads streams"
 
 
-def test_an_overlay_gives_its_reason_person_and_day_to_what_differs(ask, handwritten):
-    (handwritten / "sync.toml").write_text(
-        'schema = 1\n[[overlays]]\npath = "vime/rollout/"\nwhy = "landed by hand"\nwho = "Ada"\nuntil = "2020-01-31"\n'
-    )
-    _, value = ask("port", 1921, repo=handwritten)
-    entries = ask("ledger show", 1921, repo=handwritten)[1]["ledger"]["entries"]
-    told = [e for e in entries if e["op"] == "diverged" and e["reason"] == "landed by hand"]
-    assert told and {(e["who"], e["until"], e["state"]) for e in told} == {("Ada", "2020-01-31", "settled")}
-    (row,) = ask("ledger list", repo=handwritten)[1]["ledgers"]
-    assert row["state"] in ("open", "conflicts") and row["waiting"] >= len(told) and value["branch"] == row["branch"]
+def test_an_overlay_accounts_for_what_the_fork_changes_afterwards(ask, ported, git):
+    file = ported / "vime/rollout/vllm_streaming_rollout.py"
+    file.write_text(file.read_text().replace("import ", "import  ", 1) + "\n" * 2)
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-9]))
+    git(ported, "commit", "-qam", "ours")
+    assert ask("ledger check", repo=ported)[0] == 1
+    overlay = '[[overlays]]\npath = "vime/rollout/"\nwhy = "ours is shorter"\nwho = "Ada"\nuntil = "2099-01-31"\n'
+    (ported / "sync.toml").write_text("schema = 1\n" + overlay)
+    assert ask("ledger check", repo=ported) == (0, {"schema": 1, "ledgers": 1, "problems": []})
+
+
+@pytest.mark.parametrize("module", ["vime..seam", "vime.", "vime.2"])
+def test_a_seam_that_python_cannot_name_is_refused(module):
+    with pytest.raises(SyncError, match=r"seam\.module"):
+        parse(f'schema = 1\n[seam]\nmodule = "{module}"\n', "sync.toml")

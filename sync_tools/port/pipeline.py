@@ -65,7 +65,7 @@ class Port:
     def stages(self) -> dict[str, Stages]:
         """The three sides of every path in conflict."""
         found = {o.path: _stages(o) for o in self.outcomes if o.merged and o.merged.conflicts}
-        return found | (self.workflows.stages if self.workflows.conflicts else {})
+        return {**found, **(self.workflows.stages if self.workflows.conflicts else {})}
 
     @property
     def status(self) -> str:

@@ -158,7 +158,7 @@ def _landings(numbers: list[str], commits: list[str]) -> tuple[tuple[int, ...], 
     """Numbers may be written 1921 or #1921; a commit's hex where a number is asked for is a bare commit."""
     prs, bare = [], list(commits)
     for number in numbers:
-        digits = number.lstrip("#")
+        digits = number.removeprefix("#")
         if digits.isascii() and digits.isdigit() and len(digits) <= 9:
             prs.append(int(digits))
         elif len(number) >= 7 and all(c in "0123456789abcdef" for c in number):

@@ -4,6 +4,7 @@ Every field has the built-in value as its default, so a fork without a sync.toml
 """
 
 import re
+from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -21,10 +22,32 @@ def _inside(path: str) -> str:
     return path
 
 
-InTree = Annotated[str, AfterValidator(_inside)]
+def _plain(path: str) -> str:
+    """A path as git spells it: without `./` or a slash at the end."""
+    if not PurePosixPath(path).parts:
+        raise ValueError("must name a file or a folder below the tree's top")
+    return str(PurePosixPath(_inside(path)))
+
+
+def _day(text: str) -> str:
+    """A day as 2027-03-31."""
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        raise ValueError("must be a day in quotes, as 2027-03-31")
+    try:
+        date.fromisoformat(text)
+    except ValueError as e:
+        raise ValueError(f"no such day: {e}") from e
+    return text
+
+
+Glob = Annotated[str, AfterValidator(_inside)]
+InTree = Annotated[str, AfterValidator(_plain)]
+Day = Annotated[str, AfterValidator(_day)]
 
 
 class Section(BaseModel):
+    """What all parts of the configuration are: frozen, strict, without unknown keys."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
@@ -63,7 +86,7 @@ class PathPolicy(Section):
     worksheet; into: upstream's file lives in another file of ours (`into`).
     """
 
-    match: InTree
+    match: Glob
     action: Literal["skip", "owned", "into"]
     reason: str = Field(min_length=3)
     into: InTree | None = None
@@ -79,7 +102,7 @@ class Seam(Section):
     """Where translated code finds the seam; `style` None means: module if the tree has it, else vendor."""
 
     style: Literal["module", "vendor", "inline"] | None = None
-    module: str = Field("vime.backends.vllm_utils.seam", pattern=r"^[A-Za-z_][\w.]*$")
+    module: str = Field("vime.backends.vllm_utils.seam", pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
 
 
 class Formatter(Section):
@@ -87,7 +110,7 @@ class Formatter(Section):
 
     name: Literal["black", "isort", "ruff", "ruff-format"]
     args: tuple[str, ...] = ()
-    match: InTree = "**/*.py"
+    match: Glob = "**/*.py"
 
 
 class Place(Section):
@@ -100,7 +123,9 @@ class Place(Section):
 
 
 class Exempt(Section):
-    match: InTree
+    """Tests that CI leaves out, by glob, and why."""
+
+    match: Glob
     reason: str = Field(min_length=3)
 
 
@@ -116,12 +141,12 @@ class CI(Section):
 
 
 class Overlay(Section):
-    """A deliberate difference of the fork from translated upstream."""
+    """A deliberate difference of the fork from translated upstream. `path` may be a glob."""
 
-    path: InTree
+    path: Glob
     why: str = Field(min_length=3)
     who: str = ""
-    until: str | None = None
+    until: Day | None = None
 
 
 SKIP_ENGINE_PATCHES = "patches to SGLang's own sources; they have no meaning for vLLM"

@@ -1,7 +1,5 @@
 """A sync.toml as text: the built-in configuration with the reasons that a maintainer may want to change."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 from sync_tools.config import Config
@@ -55,13 +53,3 @@ def _item(value: Any) -> Any:
             array.append(_item(inner))
         return array
     return value
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        scratch.write_bytes(data)
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)

@@ -67,12 +67,17 @@ def _quoted(path: str) -> bytes:
 
 
 def write_files(to: Path, files: Mapping[str, Blob]) -> None:
-    """Write the files below `to`. Never through a link: a link or file on the way is refused before anything is written."""
-    to.mkdir(parents=True, exist_ok=True)
+    """Write the files below `to`, never through a link. Raises SyncError for what is in the way, before anything is written."""
+    if to.exists() and not to.is_dir():
+        raise SyncError("a file is in the way", str(to), "name a folder with --to")
     for path in files:
-        for parent in [*(to / path).parents][: len(Path(path).parts) - 1]:
+        target = to / path
+        if target.is_dir() and not target.is_symlink():
+            raise SyncError("a folder is in the way", str(target), "name an empty folder with --to")
+        for parent in [*target.parents][: len(Path(path).parts) - 1]:
             if parent.is_symlink() or (parent.exists() and not parent.is_dir()):
                 raise SyncError("a file or link is in the way", str(parent), "name an empty folder with --to")
+    to.mkdir(parents=True, exist_ok=True)
     for path, blob in files.items():
         if blob.mode != GITLINK:
             _write_file(to / path, blob)

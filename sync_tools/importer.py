@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -128,9 +128,9 @@ def _workflow(blobs: Mapping[str, Blob], config: Config) -> dict[str, Blob]:
     return {paths.workflow: Blob(text, standing.mode if standing else REGULAR)}
 
 
-def unused_rules(translations: Sequence[Translation] | object, config: Config) -> tuple[str, ...]:
+def unused_rules(translations: Iterable[Translation], config: Config) -> tuple[str, ...]:
     """The rules with examples that applied nowhere; those of another engine or of absent configuration don't count."""
-    used = {a.rule for t in translations for a in t.applications}  # type: ignore[attr-defined]
+    used = {a.rule for t in translations for a in t.applications}
     engine = config.engine != "same"
     return tuple(
         r.code for r in rules.all_rules() if r.examples and r.code not in used and (engine or r.code == "SY201")
@@ -196,14 +196,20 @@ def _refuse_files_as_folders(blobs: Mapping[str, Blob]) -> None:
 
 def _write(to: Path, tree: Tree, config: Config) -> str | None:
     """The new repository's commit; None where the files were written into a repository that is there."""
-    try:
-        outer = Repo.open(to if to.is_dir() else to.parent)
-    except SyncError:
-        outer = None
-    if outer is not None and outer.work_tree is not None:
+    if _lies_in_repository(to):
         write_files(to, tree.blobs)
         return None
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise SyncError("the folder is not empty", str(to), "name a new folder with --to")
     subject = f"Import {config.upstream.repo}@{tree.commit[:12]}"
     return new_repository(to, tree.blobs, subject, {"Upstream-Commit": tree.commit})
+
+
+def _lies_in_repository(to: Path) -> bool:
+    """Whether the nearest folder that is there, at or above `to`, belongs to a work tree."""
+    here = to.absolute()
+    nearest = next(place for place in (here, *here.parents) if place.is_dir())
+    try:
+        return Repo.open(nearest).work_tree is not None
+    except SyncError:
+        return False

@@ -42,10 +42,11 @@ def console(*, stderr: bool = False) -> "Console":
 
 def print_json(value: dict[str, Any]) -> None:
     """The one object of `--json`; nothing else goes to standard output."""
-    sys.stdout.write(json.dumps({"schema": 1, **value}, ensure_ascii=True, default=str) + "\n")
+    sys.stdout.write(json.dumps({"schema": 1, **value}, ensure_ascii=True) + "\n")
 
 
 def print_error(error: SyncError, as_json: bool) -> None:
+    """Two lines on standard error, and for programs the object on standard output; no credentials in either."""
     what, where, fix = (without_secrets(text) for text in (error.what, error.where, error.fix))
     if as_json:
         print_json({"error": {"what": what, "where": where, "fix": fix}})

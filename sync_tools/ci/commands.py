@@ -1,10 +1,7 @@
 """`sync ci render|add|move` as functions from a tree to the files that change, and the one that writes them."""
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from sync_tools.ci.places import remembered
 from sync_tools.ci.render import workflow
 from sync_tools.config import CI, Place
 from sync_tools.errors import SyncError
+from sync_tools.files import write_atomically
 from sync_tools.tree import Tree
 
 CONFIG = "sync.toml"
@@ -78,22 +76,7 @@ def write(root: Path, files: Mapping[str, bytes]) -> None:
         if target.is_symlink() or not target.parent.resolve().is_relative_to(top):
             raise SyncError("leads out of the tree", path, "replace the link by a file")
     for path, data in files.items():
-        _replace(top / path, data)
-
-
-def _replace(target: Path, data: bytes) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(mode)
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
-        raise
+        write_atomically(top / path, data)
 
 
 def _template(tree: Tree, ci: CI) -> tuple[CIPaths, bytes]:

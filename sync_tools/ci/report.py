@@ -39,8 +39,8 @@ def report(merged: MatrixMerge) -> MatrixDelta:
             parts.append(_removed(merged.old.jobs[_index(slot.before)]))
         elif merged.kept_for_its_list(slot):
             gone = merged.old.jobs[_index(slot.before)]
-            rows = (Unplaced(gone.name, "removed", node.row, EDITED) for node in gone.rows.nodes)
-            parts.append(MatrixDelta(unplaced=tuple(rows)))
+            lost = (Unplaced(gone.name, "removed", node.row, EDITED) for node in gone.rows.nodes)
+            parts.append(MatrixDelta(unplaced=tuple(lost)))
     return combined(parts)
 
 

@@ -22,10 +22,6 @@ class Views:
     def same(cls, text: str) -> "Views":
         return cls(text, text, text)
 
-    @property
-    def agreed(self) -> bool:
-        return self.base == self.ours == self.theirs
-
 
 @dataclass(frozen=True)
 class CellViews:

@@ -11,6 +11,7 @@ from sync_tools.upstream.resolve import main_line
 
 
 def run(settings: Settings) -> int:
+    """Make or update the mirror, and say where it is and what its newest commit is."""
     place = settings.place or default_location(settings.config)
     if not is_url(place):
         path = Repo.open(Path(place).expanduser()).git_dir

@@ -11,6 +11,7 @@ from sync_tools.upstream.mirror import cache_dir
 
 
 def run(settings: Settings, at: str, to: Path) -> int:
+    """Import a revision; 1 where a file or a site waits for a person."""
     out = console(stderr=True)
     with out.status(f"translating upstream at {clean(at)}") if out.is_terminal and not settings.json else nullcontext():
         done = import_tree(settings.upstream, at, to, settings.config, cache=cache_dir() / "translations")

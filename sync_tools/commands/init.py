@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from sync_tools.commands.options import Settings, top_of
-from sync_tools.configfile import render, write_atomically
+from sync_tools.configfile import render
 from sync_tools.errors import SyncError
+from sync_tools.files import write_atomically
 from sync_tools.terminal import print_json
 
 
 def run(settings: Settings, dry_run: bool) -> int:
+    """Write sync.toml at the top of the fork. Raises SyncError where there is one."""
     target = top_of(settings.repo_path) / "sync.toml"
     if (settings.repo_path / "objects").is_dir() and (settings.repo_path / "HEAD").is_file():
         raise SyncError("a bare repository has no files to write", str(target.parent), "use a clone with a work tree")

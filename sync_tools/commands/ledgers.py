@@ -9,36 +9,26 @@ from typing import Any
 
 from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
-from sync_tools.formatters import format_bytes
 from sync_tools.ledger import store
-from sync_tools.ledger.check import Problem, check, rendered
+from sync_tools.ledger.check import Problem, rendered
 from sync_tools.ledger.decide import resolve
 from sync_tools.ledger.desk import Desk
 from sync_tools.ledger.evidence import attach, code_tree, gather
 from sync_tools.ledger.github import pull_request, text
-from sync_tools.ledger.landing import Landing, Rules
 from sync_tools.ledger.markdown import render
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.overview import lines, overview
 from sync_tools.ledger.show import Reader, console, show
 from sync_tools.plural import counted
-from sync_tools.port.ci import is_generated
 from sync_tools.port.fork import Fork
-from sync_tools.port.images import translation
-from sync_tools.port.style import seam_style
+from sync_tools.port.recheck import derived_again
 from sync_tools.terminal import clean, print_json
-from sync_tools.translate import Translator
-from sync_tools.translate.result import Translation
 from sync_tools.tree import MemoryTree, Tree
 from sync_tools.upstream import forge
-from sync_tools.upstream.collect import collect
-from sync_tools.upstream.mirror import cache_dir
-from sync_tools.upstream.resolve import Landing as Landed
-from sync_tools.upstream.resolve import landing as landed
-from sync_tools.upstream.resolve import number_of
 
 
 def listing(settings: Settings) -> int:
+    """`sync ledger list`: the ledgers of the checkout and of the branches of ports."""
     desk = Desk(settings.repo, settings.config)
     rows = list(overview(store.read_all(desk.here(), settings.config), _today(), _code(settings)))
     for branch, ledger in desk.elsewhere():
@@ -54,6 +44,7 @@ def listing(settings: Settings) -> int:
 
 
 def showing(settings: Settings, number: str, format: str, only: str, full: bool) -> int:
+    """`sync ledger show`; 1 while an entry is open."""
     ledger, tree = Desk(settings.repo, settings.config).find(number)
     if settings.json:
         value: dict[str, Any] = ledger.model_dump(mode="json", by_alias=True)
@@ -66,8 +57,8 @@ def showing(settings: Settings, number: str, format: str, only: str, full: bool)
         if ledger.upstream.pr and (page := forge.pull_request(settings.config, ledger.upstream.pr)):
             print(clean(f"Upstream's labels: {', '.join(page.labels) or 'none'}"))
     else:
-        readers = [_reader(side) for side in (*_sides(settings, ledger), tree)]
-        show(console(sys.stdout), ledger, *readers, only, full)
+        before, after = _sides(settings, ledger)
+        show(console(sys.stdout), ledger, _reader(before), _reader(after), _reader(tree), only, full)
     return 1 if ledger.open else 0
 
 
@@ -96,13 +87,14 @@ def _reader(tree: Tree) -> Reader:
 
 
 def checking(settings: Settings, number: str | None) -> int:
+    """`sync ledger check`; 1 where a ledger says what is not so."""
     desk = Desk(settings.repo, settings.config)
     landings, head = desk.landings(number), desk.head(number)
     asked = [x for x in landings if number is None or x.ledger.upstream.stem == store.stem_of(settings.config, number)]
     problems: list[Problem] = []
     for landing in asked:
         others = [other for other in landings if other is not landing]
-        problems += _check(landing, settings, head, others)
+        problems += derived_again(landing, settings.config, settings.upstream, head, others)
         problems += rendered(landing.ledger, head, settings.config)
     if settings.json:
         print_json({"ledgers": len(asked), "problems": [asdict(p) for p in problems]})
@@ -113,41 +105,8 @@ def checking(settings: Settings, number: str | None) -> int:
     return 1 if problems else 0
 
 
-def _check(landing: Landing, settings: Settings, head: Tree, others: list[Landing]) -> list[Problem]:
-    origin = landing.ledger.upstream
-    upstream = settings.upstream
-    if upstream.commit_of(origin.commit) is None:
-        return [Problem(landing.path, None, f"upstream has no commit {origin.commit}")]
-    changes = collect(upstream, _landed(settings, landing.ledger))
-    return list(check(landing, changes, rules_of(settings, landing), head, others))
-
-
-def _landed(settings: Settings, ledger: Ledger) -> Landed:
-    """The landing that the ledger's commit is, as upstream says."""
-    origin = ledger.upstream
-    if origin.pr is None:
-        return Landed(None, origin.commit)
-    if number_of(settings.upstream.line("log", "-1", "--format=%s", origin.commit)) != origin.pr:
-        return Landed(None, origin.commit)
-    found = landed(settings.upstream, origin.pr)
-    return found if found.commit == origin.commit else Landed(origin.pr, origin.commit)
-
-
-def rules_of(settings: Settings, landing: Landing) -> Rules:
-    """What the port of a ledger did to a file: with the seam's style of the tree before it."""
-    config, before = settings.config, landing.before or landing.written
-    translator = Translator(config, seam_style(before, config), cache_dir() / "translations")
-
-    def formatted(path: str, data: bytes) -> bytes:
-        return format_bytes(path, data, config.formatting)
-
-    def translate(path: str, data: bytes) -> Translation:
-        return translation(path, data, config, translator, formatted)
-
-    return Rules(config, translate, translator.path, lambda path: is_generated(path, before, config))
-
-
 def deciding(settings: Settings, number: str, entry: str, as_: str, why: str, until: str | None, dry_run: bool) -> int:
+    """`sync ledger resolve`."""
     desk = Desk(settings.repo, settings.config)
     ledger, _ = desk.find(number)
     who = Fork(settings.repo).committer()
@@ -163,6 +122,7 @@ def deciding(settings: Settings, number: str, entry: str, as_: str, why: str, un
 
 
 def proving(settings: Settings, number: str, level: str, log: Path, command: str, dry_run: bool) -> int:
+    """`sync ledger evidence`; 1 for figures that show nothing."""
     desk = Desk(settings.repo, settings.config)
     ledger, _ = desk.find(number)
     commit = Fork(settings.repo).base(None)

@@ -13,14 +13,17 @@ from sync_tools.worktree import WorkTree
 
 
 def rendering(settings: Settings, dry_run: bool) -> int:
+    """`sync ci render`."""
     return _apply(settings, render(_tree(settings), settings.config.ci), dry_run)
 
 
 def adding(settings: Settings, test: str, job: str, num_gpus: int, options: list[str], dry_run: bool) -> int:
+    """`sync ci add`."""
     return _apply(settings, add(_tree(settings), settings.config.ci, test, job, num_gpus, options), dry_run)
 
 
 def moving(settings: Settings, test: str, to: str, origin: str | None, why: str, dry_run: bool) -> int:
+    """`sync ci move`; the place is remembered in the configuration that was read."""
     root = _root(settings)
     path = settings.config_path.resolve() if settings.config_path else root / CONFIG
     if not path.is_relative_to(root.resolve()):
@@ -32,6 +35,7 @@ def moving(settings: Settings, test: str, to: str, origin: str | None, why: str,
 
 
 def checking(settings: Settings, base: str | None) -> int:
+    """`sync ci check`; 1 for problems that `base` did not have."""
     before = settings.repo.tree(Fork(settings.repo).base(base)) if base else None
     found = check(_tree(settings), settings.config.ci, before)
     if settings.json:
@@ -43,7 +47,7 @@ def checking(settings: Settings, base: str | None) -> int:
             print(clean(f"inherited: {problem.path}{' in ' + problem.job if problem.job else ''}: {problem.what}"))
         state = "current" if found.current else "not current"
         print(f"the workflow is {state}; {counted(len(found.problems), 'problem')}, {len(found.inherited)} inherited")
-    return 1 if found.problems or not found.current else 0
+    return 1 if found.problems else 0
 
 
 def _apply(settings: Settings, change: Change, dry_run: bool) -> int:

@@ -1,5 +1,6 @@
 """`sync port`: run it, and say what came out."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,16 +10,19 @@ from sync_tools.config import load
 from sync_tools.errors import SyncError
 from sync_tools.port import paused
 from sync_tools.port.fork import Fork
-from sync_tools.port.pipeline import Port, Progress
-from sync_tools.port.report import as_object
+from sync_tools.port.pipeline import Progress
+from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, branch_name, resume, start
 from sync_tools.terminal import clean, console, print_json
 from sync_tools.upstream.mirror import open_upstream
-from sync_tools.upstream.resolve import Landing
+from sync_tools.upstream.resolve import Landing, bare_commit
+
+NAMES_BRANCH = re.compile(r"[0-9a-f]{12,40}")
 
 
 def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> int:
+    """Port, go on or give up; 0 where nobody is needed any more."""
     if go_on and abort:
         raise SyncError("--continue and --abort exclude each other", "vime-sync port", "choose one")
     fork = Fork(settings.repo)
@@ -56,8 +60,14 @@ def _abort(settings: Settings, fork: Fork, request: Request) -> int:
 
 
 def _branch(settings: Settings, request: Request) -> str | None:
-    landings = [Landing(pr, "") for pr in request.prs] + [Landing(None, rev) for rev in request.commits]
+    landings = [Landing(pr, "") for pr in request.prs]
+    landings += [_commit(settings, rev) for rev in request.commits]
     return branch_name(request.name, landings, settings.config) if landings or request.name else None
+
+
+def _commit(settings: Settings, rev: str) -> Landing:
+    """The commit that a branch is named after; upstream is asked only where the name does not say it."""
+    return Landing(None, rev) if NAMES_BRANCH.fullmatch(rev) else bare_commit(settings.upstream, rev)
 
 
 def _value(session: Session) -> dict[str, object]:
@@ -92,7 +102,7 @@ def _show(session: Session, dry_run: bool) -> None:
 
     out = console()
     for port in session.ports:
-        for style, line in _lines(port):
+        for style, line in lines(port):
             out.print(Text(clean(line), style=style))
     if session.worktree:
         out.print(Text(f"Resolve the conflicts in {session.worktree}", style="bold"))
@@ -105,43 +115,3 @@ def _show(session: Session, dry_run: bool) -> None:
         out.print(f"Next: vime-sync ledger show {numbers.split()[0]}   ·   git switch {session.branch}")
     else:
         out.print("No branch was needed: the fork has it all, and its ledger stands.")
-
-
-COLOURS = {"clean": "green", "present": "green", "unresolved": "yellow", "conflicts": "red", "failed": "red"}
-
-
-def _lines(port: Port) -> Iterator[tuple[str, str]]:
-    """(style, text) of each line that tells a port."""
-    ledger = port.ledger
-    yield COLOURS[port.status], f"{ledger.upstream.ref}  {port.changes.subject}: {port.status}"
-    counts = ", ".join(f"{count} {op}" for op, count in ledger.counts.items())
-    yield "", f"  ledger: {counts}; {ledger.accounted} of {ledger.added + ledger.removed} lines accounted for"
-    for row in port.workflows.registrations:
-        yield "", f"  CI: {row.change} {row.test_file} in {row.job}" + (f" ({row.why})" if row.why else "")
-    for name, why in (left for outcome in port.outcomes for left in outcome.unplaced):
-        yield "yellow", f"  CI: no place for {name}: {why}"
-    for path, symbol in port.conflicts:
-        yield "red", f"  conflict: {path} {symbol}"
-    for site in port.unresolved:
-        yield "yellow", f"  unresolved: {site.path}:{site.line} {site.what}: {site.why}"
-    for outcome in port.outcomes:
-        if outcome.disposition in ("absent", "present", "dropped", "owned") and outcome.reason:
-            yield (
-                "yellow" if outcome.disposition == "absent" else "",
-                f"  {outcome.disposition}: {outcome.path}: {outcome.reason}",
-            )
-    yield from _findings(port)
-
-
-def _findings(port: Port) -> Iterator[tuple[str, str]]:
-    """What the checks found that the port brought; markers of conflicts that are told already are not told again."""
-    waiting = {path for path, _ in port.conflicts}
-    for name, check in sorted(port.checks.items()):
-        found = [f for f in check.findings if f.origin == "introduced" and f.path not in waiting]
-        if check.result == "not run" and found:
-            yield "", f"  pending: {name}, waits for {check.reason}: {', '.join(f.path for f in found)}"
-            continue
-        for finding in found:
-            yield "red" if check.gating else "yellow", f"  {name}: {finding.path}:{finding.line} {finding.message}"
-        if check.result == "failed" and not check.findings:
-            yield "red", f"  {name}: {check.reason}"

@@ -11,6 +11,7 @@ from sync_tools.translate import Translator
 
 
 def run(settings: Settings, file: str, path: str | None, explain: bool) -> int:
+    """Translate one file; 1 where a site is left."""
     data = sys.stdin.buffer.read() if file == "-" else _read(Path(file))
     place = safe(path, "--path") if path else _place(file)
     style = settings.config.seam.style or "module"

@@ -30,7 +30,7 @@ def check(
     landing: Landing, changes: ChangeSet, rules: Rules, head: Tree, others: Sequence[Landing] = ()
 ) -> tuple[Problem, ...]:
     """What is wrong with a ledger; nothing for an honest one. `others` are the fork's other ports."""
-    found = [(None, what) for what in _header(landing.ledger, changes, rules.config)]
+    found: list[tuple[str | None, str]] = [(None, what) for what in _header(landing.ledger, changes, rules.config)]
     files = outcomes(landing, changes, rules)
     derived = {e.id: e for e in account(changes, files, rules.config)}
     found += _entries(landing, derived, others, _undone(landing, derived, others, head, rules.config))

@@ -98,7 +98,9 @@ def _entry(ledger: Ledger, ident: str, where: str) -> Entry:
 
 
 def _day(until: str | None) -> str | None:
+    if not until:
+        return None
     try:
-        return date.fromisoformat(until).isoformat() if until else None
+        return date.fromisoformat(until).isoformat()
     except ValueError as e:
         raise SyncError(f"not a date: {until[:20]!r}", "--until", "write it as 2026-03-31") from e

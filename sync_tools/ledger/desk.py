@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sync_tools.config import Config
-from sync_tools.configfile import write_atomically
 from sync_tools.errors import SyncError
+from sync_tools.files import write_atomically
 from sync_tools.gitio import Repo
 from sync_tools.ledger import store
 from sync_tools.ledger.history import written_at

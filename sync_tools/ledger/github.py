@@ -17,6 +17,8 @@ LABEL = re.compile(r"run-ci-[\w.-]+")
 
 @dataclass(frozen=True)
 class PullRequest:
+    """The text that opens a pull request for a port."""
+
     title: str
     body: str
     labels: tuple[str, ...]

@@ -57,6 +57,8 @@ InTree = Annotated[str, AfterValidator(_inside)]
 
 
 class Model(BaseModel):
+    """What all parts of a ledger are: frozen, strict, without unknown fields."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
 
@@ -125,6 +127,8 @@ class Clash(Model):
 
 
 class Entry(Model):
+    """What became of one unit of upstream's diff. `link` is the change that supersedes or reverts it; `executes`: CI or an install runs what it changes."""
+
     id: Ident
     op: Op
     state: State
@@ -175,6 +179,8 @@ class Decision(Model):
 
 
 class Finding(Model):
+    """A finding of a check, as the ledger keeps it."""
+
     rule: str
     path: str
     line: Count
@@ -209,6 +215,8 @@ class Evidence(Model):
 
 
 class Verification(Model):
+    """What checks and runs said of a port: kept apart from what is the same on every run."""
+
     checks: tuple[CheckRun, ...] = ()
     evidence: tuple[Evidence, ...] = ()
 
@@ -248,6 +256,8 @@ class Origin(Model):
 
 
 class Ledger(Model):
+    """The ledger of one upstream change. `entries` partition its diff."""
+
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     upstream: Origin
     fork: Word

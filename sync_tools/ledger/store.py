@@ -45,19 +45,23 @@ def loads(content: bytes | str, where: str) -> Ledger:
 
 
 def json_path(config: Config, stem: str) -> str:
+    """Where a ledger is kept."""
     return f"{config.ledgers}/{stem}.json"
 
 
 def markdown_path(config: Config, stem: str) -> str:
+    """Where a ledger's rendering for reviewers is kept."""
     return f"{config.ledgers}/{stem}.md"
 
 
 def index_path(config: Config) -> str:
+    """Where the index of all ledgers is kept."""
     return f"{config.ledgers}/{README}"
 
 
 def stem_of(config: Config, number: str) -> str:
-    """The stem for what a command takes as N: a pull request's number, or the hex of a bare commit."""
+    """The stem for what a command takes as N: a pull request's number (1921 or #1921), or the hex of a bare commit."""
+    number = number.removeprefix("#")
     if PR.fullmatch(number):
         return f"{config.upstream.name}-{number}"
     if HEX.fullmatch(number) and len(number) >= 12:
@@ -88,6 +92,7 @@ def read_all(tree: Tree, config: Config) -> tuple[Ledger, ...]:
 
 
 def in_order(ledgers: Iterable[Ledger]) -> tuple[Ledger, ...]:
+    """Ledgers by number, bare commits last."""
     return tuple(sorted(ledgers, key=lambda x: (x.upstream.pr is None, x.upstream.pr or 0, x.upstream.commit)))
 
 

@@ -86,6 +86,8 @@ class Translated:
 
 @dataclass(frozen=True)
 class FileView:
+    """A file's outcome with its images and its standing in the fork, each derived once."""
+
     outcome: FileOutcome
 
     @cached_property

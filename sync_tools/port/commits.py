@@ -87,6 +87,7 @@ def reference(changes: ChangeSet, repository: str) -> str:
 
 
 def trailers(changes: ChangeSet, repository: str, committer: Person) -> str:
+    """The trailers of both commits; of a bare commit without `Upstream-PR`."""
     lines = [f"Upstream-PR: {repository}#{changes.pr}"] if changes.pr is not None else []
     lines.append(f"Upstream-Commit: {changes.commit}")
     people = dict.fromkeys([f"{changes.author.name} <{changes.author.email}>", *changes.coauthors])
@@ -96,6 +97,7 @@ def trailers(changes: ChangeSet, repository: str, committer: Person) -> str:
 
 
 def mechanical_message(changes: ChangeSet, repository: str, committer: Person) -> str:
+    """Upstream's subject, its references written out, and the trailers."""
     subject = references(plain(changes.subject)[:LONGEST_SUBJECT], repository)
     if changes.pr is None:
         subject = f"{subject} ({reference(changes, repository)})".lstrip()
@@ -103,6 +105,7 @@ def mechanical_message(changes: ChangeSet, repository: str, committer: Person) -
 
 
 def adaptation_message(changes: ChangeSet, repository: str, committer: Person, body: str) -> str:
+    """The subject that names the change, what the port says of itself, and the trailers."""
     return (
         f"Adapt {reference(changes, repository)} to the fork\n\n{body}\n\n{trailers(changes, repository, committer)}\n"
     )

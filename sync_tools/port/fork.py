@@ -18,6 +18,8 @@ TRAILER = re.compile(r"^(Upstream-Commit|Signed-off-by): ", re.M)
 
 @dataclass(frozen=True)
 class Fork:
+    """The repository that ports go into."""
+
     repo: Repo
 
     @property

@@ -48,14 +48,17 @@ class State:
 
 
 def slug(branch: str) -> str:
+    """A branch's name as one folder's."""
     return re.sub(r"[^\w.-]+", "-", branch)
 
 
 def folder(fork: Fork, branch: str) -> Path:
+    """Where the waiting port of a branch lies."""
     return fork.home / "paused" / slug(branch)
 
 
 def work_tree(fork: Fork, branch: str) -> Path:
+    """The work tree of a waiting port."""
     return folder(fork, branch) / "tree"
 
 

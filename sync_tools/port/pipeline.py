@@ -1,6 +1,6 @@
 """The port of one change set, from values to values: files, CI, checks, ledger. It writes nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sync_tools.config import Config
@@ -65,7 +65,7 @@ class Port:
     def stages(self) -> dict[str, Stages]:
         """The three sides of every path in conflict."""
         found = {o.path: _stages(o) for o in self.outcomes if o.merged and o.merged.conflicts}
-        return found | (self.workflows.stages if self.workflows.conflicts else {})
+        return {**found, **(self.workflows.stages if self.workflows.conflicts else {})}
 
     @property
     def status(self) -> str:
@@ -155,7 +155,7 @@ def _settled(outcome: FileOutcome, job: Job) -> FileOutcome:
     return replace(outcome, merged=merged, final=final, reason=f"resolved by {job.decided_by}")
 
 
-def _names_seam(blobs: Sequence[Blob | None], config: Config) -> bool:
+def _names_seam(blobs: Iterable[Blob | None], config: Config) -> bool:
     parent, _, name = config.seam.module.rpartition(".")
     spellings = (config.seam.module.encode(), f"from {parent} import {name}".encode())
     return any(blob and any(s in blob.data for s in spellings) for blob in blobs)

@@ -15,6 +15,7 @@ from sync_tools.verify.model import Check
 
 
 def ledger_path(ledger: Ledger, config: Config) -> str:
+    """The path of a ledger's file in the fork."""
     return store.json_path(config, ledger.upstream.stem)
 
 

@@ -13,7 +13,6 @@ from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
-from sync_tools.ledger.model import Ledger
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
@@ -257,7 +256,3 @@ def resume(state: paused.State, request: Request, places: Places, progress: Prog
             paused.discard(fork, state.branch)
         ledgers = (ledger_path(port.ledger, places.config), *session.ledgers)
         return replace(session, ports=(port, *session.ports), ledgers=ledgers)
-
-
-def ledgers_of(session: Session) -> tuple[Ledger, ...]:
-    return tuple(p.ledger for p in session.ports)

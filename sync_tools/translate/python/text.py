@@ -104,7 +104,3 @@ def one_constant(of: Value) -> str | None:
 
 
 NONE_VALUE: Value = frozenset({Thing("none")})
-
-
-def is_none(of: Value) -> bool:
-    return of == frozenset({Thing("none")})

@@ -1,4 +1,4 @@
-"""Forks of the miniature upstream, a fresh copy for each test."""
+"""Forks of the miniature upstream, a fresh copy for each test, and git."""
 
 import shutil
 import subprocess

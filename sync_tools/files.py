@@ -1,0 +1,20 @@
+"""Files of a checkout, written whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, with its folder where that is missing; a file that is there keeps its mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    scratch = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        scratch.chmod(mode)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)

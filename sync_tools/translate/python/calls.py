@@ -212,7 +212,7 @@ class Calls:
             else:
                 extra[name] = held
         if args.kwarg is not None:
-            env[args.kwarg.arg] = an.keywords_of(node, extra)
+            env[args.kwarg.arg] = an.keywords_of(node, extra, call)
         for param in (*positional, *args.kwonlyargs):
             if param.arg in env:
                 continue

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
 
 _PROMPT = "SY112"
+_ROLLOUT = "slime.rollout.sglang_rollout"
 
 
 def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
@@ -27,10 +28,18 @@ def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
     if all(_encodable(an, send, use) for use in texts):
         for use in texts:
             _encode(draft, an, use)
+    elif send.args is not None:
+        return _tokenizer_of_the_run(draft, send)
     else:
         for use in texts:
             draft.site(draft.source.nodes[use.node], "text", "vLLM takes token ids, and no tokenizer is in reach")
     return None
+
+
+def _tokenizer_of_the_run(draft: Draft, send: Send) -> str:
+    """What the rollout shares holds it; imported in place, since the rollout may import this module."""
+    draft.insert_before(draft.source.statement(send.node), f"from {_ROLLOUT} import GenerateState", _PROMPT)
+    return f"GenerateState({send.args}).tokenizer"
 
 
 def writes(an: "Analysis", send: Send, key: str) -> list[KeyUse]:

@@ -37,9 +37,21 @@ def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
 
 
 def _tokenizer_of_the_run(draft: Draft, send: Send) -> str:
-    """What the rollout shares holds it; imported in place, since the rollout may import this module."""
-    draft.insert_before(draft.source.statement(send.node), f"from {_ROLLOUT} import GenerateState", _PROMPT)
+    """What the rollout shares holds it; imported in the function, since the rollout may import this module."""
+    draft.insert_before(_head_of_function(draft, send), f"from {_ROLLOUT} import GenerateState", _PROMPT)
     return f"GenerateState({send.args}).tokenizer"
+
+
+def _head_of_function(draft: Draft, send: Send) -> ast.stmt:
+    """The first statement of the function that sends, behind its docstring; outside of one the statement that sends."""
+    node = draft.source.parent(send.node)
+    while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        node = draft.source.parent(node)
+    if node is None:
+        return draft.source.statement(send.node)
+    documented = ast.get_docstring(node, clean=False) is not None and len(node.body) > 1
+    first = node.body[1 if documented else 0]
+    return first if first.lineno > node.lineno else node
 
 
 def writes(an: "Analysis", send: Send, key: str) -> list[KeyUse]:

@@ -121,6 +121,7 @@ def _special():
     yield case("kin_stream_dispatch", *(s | dict(args=dict(use_stream=on)) for on in (True, False) for s in USUAL[:3]))
     yield case("kin_decorated_retry", *USUAL, script(turn("ab", finish="abort"), turn("c")))
     yield case("kin_stream_callback", *STREAMS, script(turn("abcdefgh")))
+    yield case("kin_two_texts", script(turn("ab"), turn("cde"), turn("yes")), ignore_call=("logprobs",))
     yield case("kin_task_group", script(turn("ab"), turn("cde", finish="length")))
 
 

@@ -212,7 +212,7 @@ class Calls:
             else:
                 extra[name] = held
         if args.kwarg is not None:
-            env[args.kwarg.arg] = an.keywords_of(node, extra)
+            env[args.kwarg.arg] = an.keywords_of(node, extra, call)
         for param in (*positional, *args.kwonlyargs):
             if param.arg in env:
                 continue
@@ -244,14 +244,25 @@ class Calls:
         return join(*found)
 
     def run_entries(self, an: "Analysis") -> None:
-        """Run the functions that nothing here calls, as something outside would."""
+        """Run the functions that nothing here calls, as something outside would.
+
+        Those that nothing here even names come first: what they call is then known to be called, wherever it stands.
+        """
+        named = _named_in(an.source.nodes)
         done: set[int] = set()
         while pending := [func for func in sorted(self._functions) if func not in done | self.called]:
+            unnamed = [func for func in pending if getattr(self._functions[func][0], "name", "") not in named]
             receivers = an.classes.receivers()
-            for func in pending:
+            for func in unnamed or pending[:1]:
                 done.add(func)
                 if func not in self.called and not self._is_ours(an, Func(func)):
                     self.invoke(an, func, None, Frame(an.module_scope), receiver=receivers.get(func))
+
+
+def _named_in(nodes: list[ast.AST]) -> set[str]:
+    """The names that are read somewhere, as variables or as attributes."""
+    read = [node for node in nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)]
+    return {node.id if isinstance(node, ast.Name) else node.attr for node in read}
 
 
 def _copies(node: ast.Call) -> bool:

@@ -46,9 +46,11 @@ class Draft:
         return text if len(text) <= 80 else text[:77] + "..."
 
     def insert_before(self, statement: ast.stmt, line: str, rule: str) -> None:
-        """A line of its own in front of a statement."""
+        """A line of its own in front of a statement, once."""
         start = self.source.line_start(statement.lineno)
         indent = self.source.text[start : self.source.span(statement)[0]]
+        if Application(*self.source.position(start + len(indent)), rule, "", line) in self.applications:
+            return
         self.edits.insert(start, f"{indent}{line}{self.source.newline}")
         self.applied(rule, start + len(indent), "", line)
 

@@ -16,7 +16,7 @@ class Send:
     one gives is not known, but that it is `read` as an answer. `unread` are places that read what was not decoded,
     `left` says that something not decoded has left the module. `callee` is what to wrap of a function, `body` the
     expression to build the request from. `adrift`: lines of the stream are decoded where the loop over them is not in
-    sight.
+    sight. `args`: how the run's arguments are reached there, where the engine is the run's own.
     """
 
     kind: str
@@ -27,6 +27,7 @@ class Send:
     bodies: set[int] = field(default_factory=set)
     named: Value = NOTHING
     tokenizer: str | None = None
+    args: str | None = None
     unseen: bool = False
     arrivals: dict[int, tuple[Scope, bool]] = field(default_factory=dict)
     lines: dict[int, Scope] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from sync_tools.translate.python import arrivals, calls, expressions, methods, m
 from sync_tools.translate.python.call import Call
 from sync_tools.translate.python.classes import Classes
 from sync_tools.translate.python.exchange import Exchanges
-from sync_tools.translate.python.heap import Heap
+from sync_tools.translate.python.heap import Heap, KeyUse
 from sync_tools.translate.python.lattice import (
     NOTHING,
     UNKNOWN,
@@ -200,14 +200,24 @@ class Analysis:
                 found[key] = join(found.get(key, NOTHING), item)
         return found
 
-    def keywords_of(self, node: ast.AST, extra: dict[str, Value]) -> Value:
-        """The dict that `**kwargs` of a function is."""
+    def keywords_of(self, node: ast.AST, extra: dict[str, Value], call: Call | None) -> Value:
+        """The dict that `**kwargs` of a function is: what this call names, or what something outside passes."""
         site = self.source.number(node.args.kwarg)
         self.heap.site(site)
-        self.heap.mark(site, outside=True, dynamic=True)
+        written = {} if call is None else {keyword.arg: keyword for keyword in call.node.keywords}
+        if call is None or call.open or not extra.keys() <= written.keys():
+            self.heap.mark(site, outside=True, dynamic=True)
         for key, item in extra.items():
             self.heap.write(site, key, item)
+            if key in written:
+                use = KeyUse(key, self.source.number(written[key]), "write", self._calls_one(call.node.func))
+                self.heap.use([site], use)
         return value(Dict(site))
+
+    def _calls_one(self, callee: ast.expr) -> bool:
+        """Whether a call can only be of one thing, so that its keywords mean one thing."""
+        receiver = callee.value if isinstance(callee, ast.Attribute) else callee
+        return len(self.value_of(receiver)) == 1
 
     def seed(self, param: ast.arg) -> Value:
         """A parameter that something outside fills."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
 
 _PROMPT = "SY112"
+_ROLLOUT = "slime.rollout.sglang_rollout"
 
 
 def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
@@ -27,10 +28,30 @@ def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
     if all(_encodable(an, send, use) for use in texts):
         for use in texts:
             _encode(draft, an, use)
+    elif send.args is not None:
+        return _tokenizer_of_the_run(draft, send)
     else:
         for use in texts:
             draft.site(draft.source.nodes[use.node], "text", "vLLM takes token ids, and no tokenizer is in reach")
     return None
+
+
+def _tokenizer_of_the_run(draft: Draft, send: Send) -> str:
+    """What the rollout shares holds it; imported in the function, since the rollout may import this module."""
+    draft.insert_before(_head_of_function(draft, send), f"from {_ROLLOUT} import GenerateState", _PROMPT)
+    return f"GenerateState({send.args}).tokenizer"
+
+
+def _head_of_function(draft: Draft, send: Send) -> ast.stmt:
+    """The first statement of the function that sends, behind its docstring; outside of one the statement that sends."""
+    node = draft.source.parent(send.node)
+    while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        node = draft.source.parent(node)
+    if node is None:
+        return draft.source.statement(send.node)
+    documented = ast.get_docstring(node, clean=False) is not None and len(node.body) > 1
+    first = node.body[1 if documented else 0]
+    return first if first.lineno > node.lineno else node
 
 
 def writes(an: "Analysis", send: Send, key: str) -> list[KeyUse]:

@@ -23,7 +23,7 @@ from sync_tools.translate.python.lattice import (
 )
 from sync_tools.translate.python.rules import Endpoint
 from sync_tools.translate.python.scope import Frame
-from sync_tools.translate.python.tokenizers import tokenizer_in_reach
+from sync_tools.translate.python.tokenizers import args_in_reach, tokenizer_in_reach
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.call import Call
@@ -147,6 +147,8 @@ def _request(an: "Analysis", out: Outgoing, number: int, frame: Frame, unseen: b
     send.named = join(send.named, out.body)
     send.unseen = send.unseen and unseen
     send.tokenizer = send.tokenizer or tokenizer_in_reach(an, frame)
+    if any(text.engine for text in routes.texts(out.url)):
+        send.args = send.args or args_in_reach(an, frame)
     for site in dicts(out.body):
         an.heap.sites[site].roles.add("request")
         for held in dicts(an.heap.read(site, "sampling_params")):

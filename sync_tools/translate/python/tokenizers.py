@@ -11,11 +11,7 @@ if TYPE_CHECKING:
 
 def tokenizer_in_reach(an: "Analysis", frame: Frame) -> str | None:
     """`tokenizer`, `state.tokenizer`, `self.tokenizer`, ...; None when no name here leads to one."""
-    names: dict[str, Value] = dict(frame.env or {})
-    scope: Scope | None = frame.scope.parent
-    while scope is not None:
-        names = {**scope.cells, **names}
-        scope = scope.parent
+    names = _names(frame)
     for name, held in names.items():
         if _is(held, "state"):
             return f"{name}.tokenizer"
@@ -30,8 +26,33 @@ def tokenizer_in_reach(an: "Analysis", frame: Frame) -> str | None:
                     if of and (_is(of, attr) or of == frozenset({Opaque(attr)})):
                         return f"{name}.tokenizer" if attr == "tokenizer" else f"{name}.state.tokenizer"
     state = next((name for name, held in names.items() if _is_named(held, "GenerateState")), None)
-    args = next((name for name, held in names.items() if held == frozenset({Opaque("args")})), None)
+    args = _args_among(an, names)
     return f"{state}({args}).tokenizer" if state and args else None
+
+
+def args_in_reach(an: "Analysis", frame: Frame) -> str | None:
+    """An expression for the run's arguments; None when no name here leads to them."""
+    return _args_among(an, _names(frame))
+
+
+def _names(frame: Frame) -> dict[str, Value]:
+    names: dict[str, Value] = dict(frame.env or {})
+    scope: Scope | None = frame.scope.parent
+    while scope is not None:
+        names = {**scope.cells, **names}
+        scope = scope.parent
+    return names
+
+
+def _args_among(an: "Analysis", names: dict[str, Value]) -> str | None:
+    args = frozenset({Opaque("args")})
+    for name, held in names.items():
+        if held == args:
+            return name
+    for name, held in names.items():
+        if any(isinstance(atom, Inst) and an.heap.attribute(atom.cls, "args") == args for atom in held):
+            return f"{name}.args"
+    return None
 
 
 def _is(held: Value, kind: str) -> bool:

@@ -93,6 +93,36 @@ def _special():
     yield case("ctl_tags_in_constants", script(turn("x")), script(turn("x"), args=dict(partial_rollout=True)))
     for name in ("cell_control_sweep", "cell_health_poll", "ctl_flush_until_ok", "ctl_by_table", "ctl_gather_all", "ctl_class_client", "ctl_worker_removal"):
         yield case(name, script(turn("x")))
+    for name in ("kin_transposed", "kin_pair_statistics", "kin_inherited_client"):
+        yield case(name, *USUAL)
+    for name in ("kin_template_constant", "kin_dict_union", "kin_filtered_params"):
+        yield case(name, *USUAL[:2], script(turn("ok"), sampling_params=dict(max_new_tokens=4, temperature=0.5, top_k=3)))
+    yield case("kin_walrus", *USUAL, script(turn("a", finish="length"), turn("b ")), ignore_call=("logprobs",))
+    yield case("kin_partial_resume", *USUAL, script(turn("zz", no_logprobs=True)), script(turn("rest"), sample=resumed | dict(loss_mask=[1])), script(turn("x"), sample=resumed, sampling_params=dict(max_new_tokens=1)))
+    experts = dict(args=dict(use_rollout_routing_replay=True))
+    yield case("kin_routed_experts", script(turn("abc", experts=[1, 2, 3, 4]), **experts), *USUAL)
+    yield case("kin_common_spread", script(turn("go</tool>"), turn("ok")), script(turn("x", experts=[1, 2]), **experts), must_not=("no_stop_trim", "return_logprob"))
+    search = dict(services={"http://search:9/retrieve": {"result": [{"text": "p1"}, {"text": "p2"}]}})
+    yield case("kin_retriever", script(turn("<search>q</search>"), turn("ans"), **search), script(turn("x", finish="abort"), **search), must=('"queries": [query]', 'output["result"]'), must_not=())
+    yield case("kin_text_history", script(turn("go</act>"), turn("fin")), script(turn("a</act>"), turn("b", finish="abort")), ignore_call=("logprobs",))
+    yield case("kin_key_loops", script(turn("ab", cached=1), turn("c", cached=3)), script(turn("x", finish="abort")))
+    yield case("kin_tool_registry", script(turn("calc:12"), turn("echo:hi"), turn("done")), must=('"finish_reason": {"type": "tool"}',))
+    yield case("kin_stream_stop_abort", script(turn("ab!cdef")), script(turn("abcd")), script(turn("ab\u20ac!d", finish="length")))
+    yield case("kin_score_then_generate", *(script(turn("", finish="length", prompt_logprobs=[lp]), turn("ok")) for lp in (-0.5, -0.01)), ignore_call=SCORING)
+    # A dict from a builder that stands above its caller, or that gathers keywords, is written in vLLM's words.
+    for name in ("kin_payload_builder", "kin_kwargs_through"):
+        yield case(name, script(turn("ab"), turn("cd", finish="length")), must_not=("return_logprob",) if "builder" in name else ())
+    yield case("kin_teacher_helpers", script(turn("", finish="length", **PROMPT_SCORES), sample=SCORED, **teacher), ignore_call=SCORING, must_not=("return_logprob",))
+    # Text where the run's arguments alone are in reach.
+    yield case("kin_reward_batch", script(turn("Yes"), turn("no", finish="length")), ignore_call=("logprobs",), must=("GenerateState(args).tokenizer",))
+    yield case("kin_agent_object", script(turn('{"steps": 2, "text": "go"}')), script(turn("x", finish="abort")), ignore_call=("logprobs",), must=("GenerateState(self.args).tokenizer",))
+    yield case("kin_property_and_slots", *TURNS, script(turn("a?"), turn("b"), sample=dict(session_id="q")))
+    yield case("kin_recursive_tree", script(turn("ab"), turn("c", start=-2.0), turn("d")), script(turn("x", finish="length")))
+    yield case("kin_stream_dispatch", *(s | dict(args=dict(use_stream=on)) for on in (True, False) for s in USUAL[:3]))
+    yield case("kin_decorated_retry", *USUAL, script(turn("ab", finish="abort"), turn("c")))
+    yield case("kin_stream_callback", *STREAMS, script(turn("abcdefgh")))
+    yield case("kin_two_texts", script(turn("ab"), turn("cde"), turn("yes")), ignore_call=("logprobs",))
+    yield case("kin_task_group", script(turn("ab"), turn("cde", finish="length")))
 
 
 CASES = {c["file"].removesuffix(".py"): c for c in _cases()}

@@ -1,5 +1,6 @@
 """A file that the fork moved, once or again and again, still takes upstream's changes; one it moved and then removed does not."""
 
+import itertools
 import json
 
 import pytest
@@ -8,7 +9,7 @@ HTTP = "vime/utils/http_utils.py"
 
 
 def moved(git, fork, *places):
-    for old, new in zip(places, places[1:], strict=False):
+    for old, new in itertools.pairwise(places):
         git(fork, "mv", old, new)
         git(fork, "commit", "-qm", f"Move {old}")
     return fork

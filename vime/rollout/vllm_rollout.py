@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 GENERATE_ENDPOINT = "/inference/v1/generate"
 _PROMPT_KEYS = frozenset({"input_ids", "attention_mask"})
 _ABORT_AGAIN_AFTER = 1.0
+"""Seconds."""
 
 
 def get_model_url(args: Namespace, model_name: str, endpoint: str = GENERATE_ENDPOINT) -> str:
@@ -82,7 +83,10 @@ class GenerateState(metaclass=PerLoopMeta):
 
 def _sampling_params(args: Namespace) -> dict[str, Any]:
     # The names are those that rollout functions share; they become vLLM's where a request is built.
+    # With a nucleus the trainer must know which ids were in it.
+    kept_ids = {} if args.rollout_top_p == 1.0 else {"custom_params": {"return_top_p_token_ids": True}}
     return {
+        **kept_ids,
         "temperature": args.rollout_temperature,
         "top_p": args.rollout_top_p,
         "top_k": args.rollout_top_k,

@@ -159,7 +159,8 @@ class Sample:
         if log_probs is not None and len(log_probs) != len(tokens):
             raise ValueError(f"{len(log_probs)} log_probs for {len(tokens)} tokens")
         if not tokens:
-            return log_probs
+            # Nothing is added: what came before gets no log-probabilities by it.
+            return None if self.response_length else log_probs
         if not trainable:
             if log_probs is not None:
                 raise ValueError("tokens that are not trained on take no log_probs")

@@ -48,6 +48,10 @@ def _body(draft: Draft, an: "Analysis", control: Control, seam: bool) -> str:
         for body, entry in bodies:
             _abort(draft, body, entry)
         return ""
+    if kind == "profile":
+        if any(entry for _, entry in bodies):
+            draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new))
+        return ""
     queries = {_query(an, kind, entry) for _, entry in bodies} or {""}
     query = queries.pop() if len(queries) == 1 else None
     if query is None:
@@ -78,7 +82,7 @@ def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> No
     kind, alone = control.endpoint.body, len(an.exchanges.controls_at(control.node)) == 1
     alone = alone and an.source.number(control.node) not in an.exchanges.sends
     entry = _entries(control.body) if alone and control.body is not None else None
-    if not seam or control.body is None or (kind == "sleep" and entry):
+    if not seam or control.body is None or kind == "profile" or (kind == "sleep" and entry):
         draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new))
     elif kind == "abort" and alone:
         _wrap(draft, control.body, f"{draft.seam('abort_body')}(", ")")
@@ -105,6 +109,7 @@ _NOT_THIS_BODY = {
     "pause": "{} takes its mode as a query, not as this body",
     "wake": "{} takes its tags as a query, not as this body",
     "sleep": "{} takes no tags: weights and KV cache sleep together",
+    "profile": "{} knows delay_iterations and max_iterations; where and what to record is set at start-up (--profiler-config)",
 }
 
 
@@ -207,7 +212,7 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
         return
     outer = draft.source.parent(control.node)
     if control.endpoint.answer == "success":
-        if not isinstance(draft.source.parent(control.node), ast.Expr | ast.Await):
+        if not isinstance(draft.source.parent(outer) if isinstance(outer, ast.Await) else outer, ast.Expr):
             draft.site(
                 control.node, control.endpoint.old, f"{control.endpoint.new} answers 200 even when busy: read `success`"
             )

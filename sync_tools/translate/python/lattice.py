@@ -132,7 +132,7 @@ def join(*values: Value) -> Value:
     joined = frozenset().union(*distinct)
     if len(joined) <= _WIDEST:
         return joined
-    return frozenset(atom for atom in joined if not isinstance(atom, Text | Seq | Tup)) | UNKNOWN
+    return frozenset(atom for atom in joined if not isinstance(atom, Text | Seq | Tup | Named | Opaque)) | UNKNOWN
 
 
 def ordered(of: Value) -> list[Atom]:

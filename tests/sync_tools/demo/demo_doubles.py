@@ -169,7 +169,8 @@ def arguments(**changes) -> SimpleNamespace:
 @contextlib.contextmanager
 def world(tree: Path, package: str, engine: Engine, *folders: str):
     """Imports from `tree` (and its `folders`) with nothing installed but this double; gives the importing function."""
-    before, path = dict(sys.modules), list(sys.path)
+    before, path, writes = dict(sys.modules), list(sys.path), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # the tree is a repository that other tests ask for its state
     for name in [name for name in before if name.partition(".")[0] == package]:
         del sys.modules[name]
     errors = {"TransportError": ConnectionError, "HTTPStatusError": type("HTTPStatusError", (Exception,), {})}
@@ -182,7 +183,7 @@ def world(tree: Path, package: str, engine: Engine, *folders: str):
         importlib.import_module(f"{package}.utils.http_utils")._http_client = Client(engine)
         yield importlib.import_module
     finally:
-        sys.path[:] = path
+        sys.path[:], sys.dont_write_bytecode = path, writes
         for name in set(sys.modules) - set(before):
             del sys.modules[name]
         sys.modules.update(before)

@@ -295,3 +295,8 @@ def test_prompt_ids():
         97,
         98,
     ]
+
+
+@pytest.mark.parametrize(("top_p", "asked"), [(1.0, None), (0.9, {"return_top_p_token_ids": True})])
+def test_a_nucleus_is_asked_for_where_there_is_one(top_p, asked):
+    assert GenerateState(options(rollout_top_p=top_p)).sampling_params.get("custom_params") == asked

@@ -9,9 +9,9 @@ from seam_world import answer, choice, int32, npy
 
 from vime.backends.vllm_utils.seam import Answer, generate_request, read_answer
 
-ASKED = generate_request(
-    {"input_ids": [5, 6, 7], "sampling_params": {}, "return_logprob": True, "return_routed_experts": True}
-)
+BODY = {"input_ids": [5, 6, 7], "sampling_params": {}, "return_logprob": True}
+ASKED = generate_request(BODY)
+WITH_EXPERTS = generate_request({**BODY, "return_routed_experts": True})
 
 
 def read(*choices, request=ASKED, **more):
@@ -70,9 +70,10 @@ def test_the_last_span_gives_the_weight_version():
 
 @pytest.mark.parametrize("kind", ["|u1", "<u2", ">u2"])
 def test_routed_experts_are_raw_int32(kind):
-    got = read(choice([1], text="", routed_experts=npy([1, 0, 255, 3], kind)))
+    got = read(choice([1], text="", routed_experts=npy([1, 0, 255, 3], kind)), request=WITH_EXPERTS)
     assert int32(got["meta_info"]["routed_experts"]) == [1, 0, 255, 3]
-    transposed = read(choice([1], text="", routed_experts=npy([1, 3, 2, 4], kind, fortran=True, shape=(2, 2))))
+    turned = npy([1, 3, 2, 4], kind, fortran=True, shape=(2, 2))
+    transposed = read(choice([1], text="", routed_experts=turned), request=WITH_EXPERTS)
     assert int32(transposed["meta_info"]["routed_experts"]) == [1, 2, 3, 4]
 
 

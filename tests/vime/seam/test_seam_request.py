@@ -62,7 +62,7 @@ def test_either_spelling_is_read_and_vllms_wins():
             {"max_tokens": 3, "stop_token_ids": [4]},
         ),
         ({"max_new_tokens": 3, "stop": ""}, {"max_tokens": 3}),
-        ({"max_new_tokens": 3, "custom_params": {"return_top_p_token_ids": True}}, {"max_tokens": 3}),
+        ({"max_new_tokens": 3, "custom_params": {"return_top_p_token_ids": False}}, {"max_tokens": 3}),
         ({"max_new_tokens": 3, "custom_params": {"mine": 1}}, {"max_tokens": 3, "extra_args": {"mine": 1}}),
         ({"max_new_tokens": 3, "json_schema": "{}"}, {"max_tokens": 3, "structured_outputs": {"json": "{}"}}),
         ({"max_new_tokens": 3, "regex": "a+"}, {"max_tokens": 3, "structured_outputs": {"regex": "a+"}}),

@@ -72,7 +72,8 @@ def test_control_bodies():
     assert abort_body({"rid": "a"}) == {"request_ids": ["generate-tokens-a"]}
     assert abort_body({"rid": ["a", "b"]}) == {"request_ids": ["generate-tokens-a", "generate-tokens-b"]}
     assert wake_up_query(["kv_cache", "cuda_graph"]) == "?tags=kv_cache"
-    assert wake_up_query(None) == wake_up_query(["cuda_graph"]) == ""
+    assert wake_up_query(None) == wake_up_query([]) == ""
+    assert wake_up_query(["cuda_graph"]) == "?tags=cuda_graph"
     assert read_load({"server_load": 3}) == {"loads": [{"num_running_reqs": 3, "num_waiting_reqs": 0}]}
     assert read_load(None) is None
 

@@ -44,7 +44,7 @@ def test_chunks_are_cumulative_and_the_usage_chunk_is_none_of_them():
     assert [c["text"] for c in seen] == ["a", "abc", "abcd"]
     assert [c["output_ids"] for c in seen] == [[97], [97, 98, 99], [97, 98, 99, 100]]
     assert [len(c["meta_info"]["output_token_logprobs"]) for c in seen] == [1, 3, 4]
-    assert [c["meta_info"]["finish_reason"] for c in seen] == [None, None, {"type": "stop"}]
+    assert [c["meta_info"]["finish_reason"] for c in seen] == [None, None, {"type": "stop", "matched": 100}]
     assert seen[-1]["meta_info"]["cached_tokens"] == 2 and seen[0]["meta_info"]["prompt_tokens"] == 3
     assert "weight_version" not in seen[0]["meta_info"] and seen[-1]["meta_info"]["weight_version"] == "7"
 

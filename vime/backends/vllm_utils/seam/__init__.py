@@ -6,7 +6,7 @@ vLLM 0.32's and back. Needs nothing but the standard library, and can be copied 
 
 from .answer import Answer, read_answer
 from .control import abort_body, control_call, pause_query, read_load, wake_up_query
-from .errors import StreamError, UnsupportedRequest
+from .errors import IncompleteAnswer, StreamError, UnsupportedRequest
 from .request import GenerateRequest, generate_request
 from .sampling import sampling_params
 from .send import to_vllm
@@ -16,6 +16,7 @@ __all__ = [
     "Answer",
     "AnswerStream",
     "GenerateRequest",
+    "IncompleteAnswer",
     "StreamError",
     "UnsupportedRequest",
     "abort_body",

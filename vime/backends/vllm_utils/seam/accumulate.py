@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .answer import Answer, meta_info, sampling_mask, token_pairs
+from .answer import Answer, meta_info, token_pairs, without_tokens
 from .detokenize import Detokenizer
 from .errors import StreamError
 from .request import Asked
@@ -30,14 +30,15 @@ class Accumulator:
         self._asked, self._tokenizer = asked, tokenizer
         self._choices: dict[int, _Choice] = {}
         self._marks: list[_Mark] = []
-        self._usage: Mapping[str, Any] = {}
+        # What the usage chunk alone may carry: usage and metrics are the whole request's.
+        self._of_request: dict[str, Any] = {}
 
     def add(self, chunk: Mapping[str, Any]) -> int:
         """The chunk's number. A chunk of usage alone belongs to the one before. Raises StreamError for an error."""
         error = error_of(chunk)
         if error is not None:
             raise StreamError(error)
-        self._usage = chunk.get("usage") or self._usage
+        self._of_request.update({key: chunk[key] for key in ("usage", "metrics") if chunk.get(key)})
         for choice in chunk["choices"]:
             index = choice.get("index", 0)
             if index not in self._choices:
@@ -49,7 +50,7 @@ class Accumulator:
         if number >= len(self._marks):
             return None
         mark = self._marks[number]
-        return self._choices[mark.choice].answer(mark, self._usage)
+        return self._choices[mark.choice].answer(mark, self._of_request)
 
 
 class _Choice:
@@ -62,6 +63,8 @@ class _Choice:
         self._text: str | None = None
 
     def add(self, index: int, chunk: Mapping[str, Any], choice: Mapping[str, Any]) -> _Mark:
+        if self._asked.scoring:
+            choice = without_tokens(choice)
         new_ids = choice.get("token_ids") or []
         self._ids += new_ids
         new_pairs = token_pairs(new_ids, choice.get("logprobs"))
@@ -73,22 +76,22 @@ class _Choice:
             self._mask += choice["sampling_mask"]
         tail = self._add_text(choice, new_ids)
         kept = {key: choice.get(key) for key in ("finish_reason", "stop_reason", "weight_versions", "routed_experts")}
-        raw = {"request_id": chunk.get("request_id", ""), "metrics": chunk.get("metrics"), "choice": kept}
+        raw = {"request_id": chunk.get("request_id", ""), "choice": kept}
         counts = (None if held is None else len(held) for held in (self._pairs, self._mask, self._text))
         return _Mark(index, len(self._ids), *counts, tail, raw)
 
-    def answer(self, mark: _Mark, usage: Mapping[str, Any]) -> Answer:
-        meta = meta_info({**mark.raw, "usage": usage}, mark.raw["choice"], self._asked, mark.ids)
-        if mark.mask is not None:
-            meta.update(sampling_mask(self._mask[: mark.mask]))
+    def answer(self, mark: _Mark, of_request: Mapping[str, Any]) -> Answer:
+        ids = self._ids[: mark.ids]
+        choice = {**mark.raw["choice"], "sampling_mask": None if mark.mask is None else self._mask[: mark.mask]}
+        meta = meta_info({**mark.raw, **of_request}, choice, self._asked, ids)
         if mark.pairs is not None:
             meta["output_token_logprobs"] = self._pairs[: mark.pairs]
-        answer = Answer(output_ids=self._ids[: mark.ids], meta_info=meta, index=mark.choice)
+        answer = Answer(output_ids=ids, meta_info=meta, index=mark.choice)
         return answer if mark.text is None else Answer(text=self._text[: mark.text] + mark.tail, **answer)
 
     def _add_text(self, choice: Mapping[str, Any], new_ids: list[int]) -> str:
         """Grows the text that will not change any more; what follows it for now."""
-        if "text" in choice:
+        if choice.get("text") is not None:
             self._text = (self._text or "") + choice["text"]
             return ""
         if self._detokenizer is None:
@@ -102,11 +105,13 @@ class _Choice:
         return tail
 
     def _hides(self, token: int, choice: Mapping[str, Any]) -> bool:
-        """The upstream engine cuts the token that ended the generation, unless told not to."""
-        return not self._asked.no_stop_trim and token in (
-            choice.get("stop_reason"),
-            getattr(self._tokenizer, "eos_token_id", None),
-        )
+        """The engine cuts the token that ended the generation, unless told not to; a model may have several for its end."""
+        if self._asked.no_stop_trim:
+            return False
+        stop, eos = choice.get("stop_reason"), getattr(self._tokenizer, "eos_token_id", None)
+        if stop is not None:
+            return token == stop
+        return token == eos or token in getattr(self._tokenizer, "all_special_ids", ())
 
 
 def error_of(chunk: Mapping[str, Any]) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .encode import int32_base64, npy_to_int32, ragged
+from .errors import IncompleteAnswer
 from .request import Asked, asked_of
 
 REQUEST_PREFIX = "generate-tokens-"
@@ -36,7 +37,8 @@ def read_answer(raw: Any, request: Mapping[str, Any] | None = None) -> Any:
     """The answer of POST /inference/v1/generate in upstream's shape; a list of them when several were asked for.
 
     `request` is what was sent (or the body that it was built from). What is no such answer (an error, another service's
-    reply) is returned as it is.
+    reply) is returned as it is. Raises IncompleteAnswer when logprobs do not match the tokens, or when routed experts
+    or sampling masks that were asked for did not come.
     """
     if not isinstance(raw, Mapping) or "choices" not in raw:
         return raw
@@ -46,28 +48,29 @@ def read_answer(raw: Any, request: Mapping[str, Any] | None = None) -> Any:
 
 
 def _answer(raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked) -> Answer:
-    scoring = asked.scoring or (
-        asked.logprobs is None and bool(raw.get("prompt_logprobs")) and not choice.get("logprobs")
-    )
-    ids = [] if scoring else list(choice["token_ids"])
-    meta = meta_info(raw, choice, asked, len(ids))
-    pairs = token_pairs(choice["token_ids"], choice.get("logprobs"))
-    if scoring:
-        meta["finish_reason"] = {"type": "length", "length": 0}
-        pairs = [] if pairs is not None or raw.get("prompt_logprobs") else None
+    of_prompt = raw.get("prompt_logprobs")
+    if asked.scoring or (asked.logprobs is None and bool(of_prompt) and not choice.get("logprobs")):
+        choice = without_tokens(choice, logprobs=bool(of_prompt))
+    ids = list(choice["token_ids"])
+    meta = meta_info(raw, choice, asked, ids)
+    pairs = token_pairs(ids, choice.get("logprobs"))
     if pairs is not None:
         meta["output_token_logprobs"] = pairs
-    if raw.get("prompt_logprobs"):
-        meta["input_token_logprobs"] = prompt_pairs(raw["prompt_logprobs"], asked)
+    if of_prompt:
+        meta["input_token_logprobs"] = prompt_pairs(of_prompt, asked)
     answer = Answer(output_ids=ids, meta_info=meta)
-    if "text" in choice or scoring:
-        answer = Answer(text="" if scoring else choice["text"], **answer)
-    return answer
+    return answer if choice.get("text") is None else Answer(text=choice["text"], **answer)
 
 
-def meta_info(
-    raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked, completion_tokens: int
-) -> dict[str, Any]:
+def without_tokens(choice: Mapping[str, Any], logprobs: bool = False) -> dict[str, Any]:
+    """A scoring call's choice, without the one token that vLLM must generate and nobody asked for."""
+    content = {"content": []} if logprobs or choice.get("logprobs") is not None else None
+    done = choice.get("finish_reason") and "length"
+    nothing = {"token_ids": [], "text": "", "logprobs": content, "sampling_mask": None}
+    return {**choice, **nothing, "finish_reason": done, "stop_reason": None}
+
+
+def meta_info(raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked, ids: Sequence[int]) -> dict[str, Any]:
     """Everything of meta_info but the logprobs. Keys that have no value are absent."""
     usage = raw.get("usage") or {}
     prompt_tokens = usage.get("prompt_tokens")
@@ -75,9 +78,9 @@ def meta_info(
         prompt_tokens = len(asked.prompt_ids)
     meta: dict[str, Any] = {
         "id": str(raw.get("request_id", "")).removeprefix(REQUEST_PREFIX),
-        "finish_reason": finish_reason(choice, completion_tokens),
+        "finish_reason": finish_reason(choice, ids),
         "prompt_tokens": prompt_tokens,
-        "completion_tokens": completion_tokens,
+        "completion_tokens": len(ids),
         "cached_tokens": (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
     }
     if choice.get("weight_versions"):
@@ -87,18 +90,33 @@ def meta_info(
         if asked.routed_experts_start is not None:
             meta["routed_experts_start_len"] = asked.routed_experts_start
     meta.update(sampling_mask(choice.get("sampling_mask")))
+    if ids and choice.get("finish_reason") in ("stop", "length"):
+        _check_replay(meta, asked)
     meta.update(_speculation(raw.get("metrics")))
     return meta
 
 
-def finish_reason(choice: Mapping[str, Any], completion_tokens: int) -> dict[str, Any] | None:
-    """Upstream's dict for vLLM's word; None while the generation runs."""
+def _check_replay(meta: Mapping[str, Any], asked: Asked) -> None:
+    """A trainer that replays what the engine did must not go on without it. An abort may come before there is any."""
+    if asked.routed_experts and "routed_experts" not in meta:
+        raise IncompleteAnswer("routed experts were asked for; the server needs --enable-return-routed-experts")
+    if asked.sampling_mask and "top_p_token_ids" not in meta:
+        raise IncompleteAnswer("the ids that sampling kept were asked for; the server needs --return-sampling-mask")
+
+
+def finish_reason(choice: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any] | None:
+    """Upstream's dict for vLLM's word; None while the generation runs.
+
+    What matched is the stop string or stop token; where vLLM names none, the end-of-sequence token that stands last.
+    """
     kind = choice.get("finish_reason")
     if kind is None:
         return None
     if kind == "length":
-        return {"type": kind, "length": completion_tokens}
+        return {"type": kind, "length": len(ids)}
     matched = choice.get("stop_reason")
+    if kind == "stop" and matched is None and ids:
+        matched = ids[-1]
     return {"type": kind} if matched is None else {"type": kind, "matched": matched}
 
 
@@ -107,7 +125,9 @@ def token_pairs(ids: Sequence[int], logprobs: Mapping[str, Any] | None) -> list[
     if logprobs is None:
         return None
     content = logprobs.get("content") or []
-    return [[entry["logprob"], token, None] for token, entry in zip(ids, content, strict=False)]
+    if len(content) != len(ids):
+        raise IncompleteAnswer(f"{len(content)} logprobs for {len(ids)} tokens")
+    return [[entry["logprob"], token, None] for token, entry in zip(ids, content, strict=True)]
 
 
 def prompt_pairs(prompt_logprobs: Sequence[Mapping[str, Any] | None], asked: Asked) -> list[list[Any]]:
@@ -135,7 +155,7 @@ def _speculation(metrics: Mapping[str, Any] | None) -> dict[str, int]:
     if not spec:
         return {}
     return {
-        "spec_accept_token_num": spec.get("num_accepted_draft_tokens", 0),
-        "spec_draft_token_num": spec.get("num_draft_tokens", 0),
-        "spec_verify_ct": spec.get("num_spec_steps", 0),
+        "spec_accept_token_num": spec.get("num_accepted_draft_tokens") or 0,
+        "spec_draft_token_num": spec.get("num_draft_tokens") or 0,
+        "spec_verify_ct": spec.get("num_spec_steps") or 0,
     }

@@ -48,9 +48,14 @@ def pause_query(mode: str | None) -> str:
 
 
 def wake_up_query(tags: Iterable[str] | None) -> str:
-    """The query of POST /wake_up for upstream's tags. vLLM wakes nothing when it meets a tag that it does not know."""
-    known = [tag for tag in tags or () if tag in _SLEEP_TAGS]
-    return "?" + "&".join(f"tags={tag}" for tag in known) if known else ""
+    """The query of POST /wake_up for upstream's tags; none, which wakes everything, where none are named.
+
+    vLLM wakes nothing when it meets a tag that it does not know. So unknown tags are left out beside known ones, and
+    sent where they are alone.
+    """
+    named = list(tags or ())
+    known = [tag for tag in named if tag in _SLEEP_TAGS]
+    return "?" + "&".join(f"tags={tag}" for tag in known or named) if named else ""
 
 
 def read_load(answer: Any) -> Any:

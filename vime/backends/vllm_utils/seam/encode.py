@@ -2,6 +2,8 @@
 
 import ast
 import base64
+import math
+import operator
 import struct
 import sys
 from array import array
@@ -12,14 +14,28 @@ _TYPECODES = {"u1": "B", "i1": "b", "u2": "H", "i2": "h", "u4": "I", "i4": "i", 
 
 
 def int_list(values: Any) -> list[int]:
-    """A flat list of integers from a list, a tuple, an array or a tensor. Raises TypeError for anything nested."""
+    """A flat list of integers from a list, a tuple, an array or a tensor. Raises TypeError for anything else."""
     values = values.tolist() if hasattr(values, "tolist") else values
-    return [int(value) for value in values]
+    return [operator.index(value) for value in values]
 
 
 def npy_to_int32(encoded: str) -> str:
     """The integers of a base64 .npy file as base64 of raw little-endian int32, in C order."""
-    return int32_base64(_npy_integers(base64.b64decode(encoded)))
+    values = _npy_integers(base64.b64decode(encoded))
+    if values.typecode not in "BH":
+        return int32_base64(values)
+    return base64.b64encode(_widened(values)).decode("ascii")
+
+
+def _widened(narrow: array) -> bytearray:
+    """Unsigned integers as little-endian int32, moved bytes by bytes: a long answer has millions of them."""
+    if sys.byteorder == "big":
+        narrow.byteswap()
+    raw, size = narrow.tobytes(), narrow.itemsize
+    wide = bytearray(4 * len(narrow))
+    for place in range(size):
+        wide[place::4] = raw[place::size]
+    return wide
 
 
 def int32_base64(values: Iterable[int]) -> str:
@@ -54,6 +70,8 @@ def _npy_integers(data: bytes) -> array:
     values.frombytes(data[start + size :])
     if order == (">" if sys.byteorder == "little" else "<"):
         values.byteswap()
+    if len(values) != math.prod(header["shape"]):
+        raise ValueError(f"a .npy file of {len(values)} integers, not of {header['shape']}")
     return _c_order(values, header["shape"]) if header["fortran_order"] else values
 
 

@@ -1,4 +1,4 @@
-"""What the seam refuses, in one place: a request that vLLM would reject or silently ignore, and an error in a stream."""
+"""What the seam refuses: a request that vLLM would reject or silently ignore, an answer that lacks what it must have."""
 
 
 class UnsupportedRequest(ValueError):
@@ -7,6 +7,10 @@ class UnsupportedRequest(ValueError):
     def __init__(self, field: str, why: str) -> None:
         super().__init__(f"{field}: {why}")
         self.field = field
+
+
+class IncompleteAnswer(RuntimeError):
+    """The engine left out what was asked for; it needs an option that its server was started without."""
 
 
 class StreamError(RuntimeError):

@@ -63,6 +63,7 @@ class Asked:
     prompt_logprob_start: int = 0
     routed_experts: bool | None = None
     routed_experts_start: int | None = None
+    sampling_mask: bool = False
     scoring: bool = False
     no_stop_trim: bool = False
     skip_special_tokens: bool = True
@@ -101,7 +102,9 @@ def generate_request(body: Mapping[str, Any], tokenizer: Any = None) -> Generate
     if body.get("stream"):
         request["stream"] = True
         request["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
-    if body.get("output_mode") or not (body.get("stream") and tokenizer):
+    # A server that does not decode refuses to give text; a stream is decoded here where there is a tokenizer.
+    decoded_there = sampling.get("detokenize", True) and not (body.get("stream") and tokenizer)
+    if body.get("output_mode") or decoded_there:
         request["output_mode"] = body.get("output_mode") or "text"
     return request
 
@@ -123,13 +126,14 @@ def is_request(body: Any) -> bool:
 
 
 _PROMPTS = ("token_ids", "input_ids", "text")
+_KNOWN = _PASSED.keys() | _READ_HERE | _WITHOUT_EFFECT | _REFUSED.keys()
 
 
 def _refuse_unknown(body: Mapping[str, Any]) -> None:
     for key, value in body.items():
         if key in _REFUSED and value:
             raise UnsupportedRequest(key, _REFUSED[key])
-        if key not in _PASSED and key not in _READ_HERE and key not in _WITHOUT_EFFECT and key not in _REFUSED:
+        if key not in _KNOWN and value is not None:
             raise UnsupportedRequest(key, "no such field in vLLM's generate request, which would ignore it")
 
 
@@ -158,6 +162,7 @@ def _asked(body: Mapping[str, Any], wanted: Mapping[str, Any], sampling: dict, p
         prompt_logprob_start=-1 if start is None else start,
         routed_experts=bool(body.get("return_routed_experts")),
         routed_experts_start=body.get("routed_experts_start_len"),
+        sampling_mask=bool((wanted.get("custom_params") or {}).get("return_top_p_token_ids")),
         scoring=sampling.get("max_tokens") == 0,
         no_stop_trim=bool(sampling.get("include_stop_str_in_output")),
         skip_special_tokens=bool(sampling.get("skip_special_tokens", True)),
@@ -169,6 +174,8 @@ def _ask_for_logprobs(sampling: dict[str, Any], body: Mapping[str, Any], asked: 
     if not asked.logprobs:
         return
     of_prompt = asked.prompt_logprob_start >= 0
+    if of_prompt and body.get("stream"):
+        raise UnsupportedRequest("logprob_start_len", "vLLM's streams carry no logprobs of the prompt")
     if of_prompt:
         sampling["prompt_logprobs"] = 0
     if not (asked.scoring and of_prompt):

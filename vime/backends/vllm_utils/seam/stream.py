@@ -94,8 +94,8 @@ class _Numbering:
     def take(self, line: Any) -> list[Any]:
         """The lines that are ready, now that this one has come."""
         text = line.decode("utf-8") if isinstance(line, bytes) else line
-        if not text.strip():
-            return self._blank(line)
+        if not text.startswith(_DATA):
+            return self._between(line, blank=not text.strip())
         chunk = _chunk_of(text)
         if chunk is None or ("choices" not in chunk and error_of(chunk) is None):
             return [*self.rest(), line]
@@ -113,8 +113,9 @@ class _Numbering:
         held, self._held = self._held, []
         return held
 
-    def _blank(self, line: Any) -> list[Any]:
-        if self._drop_blank:
+    def _between(self, line: Any, blank: bool) -> list[Any]:
+        """A blank line, a comment or another field of an event: none of them tells that no usage chunk follows."""
+        if blank and self._drop_blank:
             self._drop_blank = False
             return []
         if self._held:

@@ -4,6 +4,7 @@ import re
 from functools import cache
 
 from sync_tools.config import Config, PathPolicy
+from sync_tools.upstream.changeset import FileChange
 
 CONFIGURATION = "sync.toml"
 OURS = "what decides and records the ports is the fork's own"
@@ -51,3 +52,13 @@ def policy_for(config: Config, path: str) -> PathPolicy | None:
     if path == CONFIGURATION or path.startswith(f"{config.ledgers}/") or path == config.ledgers:
         return PathPolicy(match=config.ledgers, action="owned", reason=OURS)
     return next((p for p in config.policies if matches(p.match, path)), None)
+
+
+def policy_of(config: Config, change: FileChange) -> PathPolicy | None:
+    """The policy that holds for a change: that of its path, or, where upstream renames a file that the fork owns or keeps
+    elsewhere, that of the old path. Renaming it does not give upstream the fork's file."""
+    policy = policy_for(config, change.path)
+    if policy is None and change.before is not None and change.before.path != change.path:
+        earlier = policy_for(config, change.before.path)
+        return earlier if earlier and earlier.action != "skip" else None
+    return policy

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from sync_tools.commands.options import Settings
 from sync_tools.config import load
@@ -43,19 +42,18 @@ def _start(settings: Settings, fork: Fork, request: Request, progress: Progress)
 
 def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
     state = paused.find(fork, _branch(settings, request))
-    config = load(Path(state.config)) if state.config and not request.config else settings.config
-    upstream = open_upstream(request.upstream or state.upstream, config)
-    return resume(state, request, Places(config, upstream, fork), progress)
+    recalled = state.recall(request)
+    config = load(recalled.config) if recalled.config and not request.config else settings.config
+    return resume(state, recalled, Places(config, open_upstream(recalled.upstream, config), fork), progress)
 
 
 def _abort(settings: Settings, fork: Fork, request: Request) -> int:
-    state = paused.find(fork, _branch(settings, request))
     with fork.lock():
-        paused.discard(fork, state.branch)
+        name = paused.abort(fork, _branch(settings, request))
     if settings.json:
         print_json({"ports": [], "branch": None, "worktree": None, "status": "clean", "seconds": 0.0})
     else:
-        print(f"gave up the port that waited for {state.branch}; no branch was touched")
+        print(f"gave up the port that waited for {name}; no branch was touched")
     return 0
 
 

@@ -8,7 +8,7 @@ from sync_tools.ledger.account import storable
 from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.modes import GITLINK, SYMLINK
 from sync_tools.outcome import Disposition, FileOutcome
-from sync_tools.policy import policy_for
+from sync_tools.policy import policy_of
 from sync_tools.translate.result import Translation
 from sync_tools.tree import Blob, Tree
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Image
@@ -49,7 +49,7 @@ def outcomes(landing: Landing, changes: ChangeSet, rules: Rules) -> tuple[FileOu
 
 
 def _outcome(change: FileChange, told: Sequence[Entry], landing: Landing, rules: Rules) -> FileOutcome:
-    policy = policy_for(rules.config, change.path)
+    policy = policy_of(rules.config, change)
     placed = policy.into if policy and policy.into else rules.place(change.path)
     path = told[0].downstream.path if told else placed
     old_path = rules.place(change.before.path) if change.kind == "renamed" and change.before else None

@@ -11,7 +11,7 @@ from sync_tools.merge.result import Conflict, Merged
 from sync_tools.modes import GITLINK, SYMLINK
 from sync_tools.outcome import FileOutcome
 from sync_tools.paths import safe
-from sync_tools.policy import policy_for
+from sync_tools.policy import policy_for, policy_of
 from sync_tools.port.images import translation
 from sync_tools.translate import Translator
 from sync_tools.translate.result import Translation
@@ -38,7 +38,7 @@ class Setting:
 
 def port_file(change: FileChange, setting: Setting) -> FileOutcome:
     """The outcome of one file. Raises SyncError for a path that would leave the tree."""
-    policy = policy_for(setting.config, change.path)
+    policy = policy_of(setting.config, change)
     outcome = _placed(change, policy, setting)
     if policy and policy.action == "skip":
         return replace(
@@ -67,6 +67,8 @@ def _placed(change: FileChange, policy: PathPolicy | None, setting: Setting) -> 
         return policy.into if policy and policy.into else setting.translator.path(image.path)
 
     new, old = place(change.after), place(change.before)
+    if policy and policy_for(setting.config, change.path) is None:
+        new = old
     path = new or old or change.path
     for candidate in filter(None, (new, old)):
         safe(candidate, "upstream's change")

@@ -116,7 +116,19 @@ class Fork:
             raise SyncError(f"the branch {branch} moved while the port was made", branch, "run the port again") from e
 
     def removed_by(self, path: str, base: str) -> tuple[str, str | None] | None:
-        """(the commit that removed a path from the fork, where it went if it was renamed), or None if it never was."""
+        """(the fork's commit that removed a path, where the file went if it was renamed), or None if it never was there.
+
+        A file that was renamed several times is followed to its last name: the commit is that of the last step."""
+        removal, seen = self._removal(path, base), {path}
+        while removal and (moved := removal[1]) and moved not in seen:
+            seen.add(moved)
+            later = self._removal(moved, base)
+            if later is None or self.repo.tree(base).blob(moved) is not None:
+                break
+            removal = later
+        return removal
+
+    def _removal(self, path: str, base: str) -> tuple[str, str | None] | None:
         commit = self.repo.line("log", "-1", "--format=%H", "--diff-filter=D", "--no-renames", base, "--", path)
         if not commit:
             return None

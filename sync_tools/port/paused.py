@@ -1,7 +1,7 @@
 """A port that waits for a person: a work tree with the conflicts in it, and what is needed to go on from there.
 
-It lies inside the git directory. The state is written last, so that whatever was left by a crash before is rubbish
-that the next port clears away.
+It lies inside the git directory. The state names the work tree and is written last, in one step: whatever a crash left
+before that is rubbish that the next port clears away, and what a person resolved stands until its successor does.
 """
 
 import json
@@ -9,7 +9,8 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from sync_tools.errors import SyncError
@@ -17,6 +18,7 @@ from sync_tools.gitio import GitFailed, Repo
 from sync_tools.merge.markers import conflict_regions
 from sync_tools.port.commits import store, write_tree
 from sync_tools.port.fork import Fork, private_index
+from sync_tools.port.request import Request
 from sync_tools.tree import Blob
 
 
@@ -32,7 +34,8 @@ class Stages:
 @dataclass(frozen=True)
 class State:
     """Everything that `--continue` needs. `tip` is the commit that the paused pull request is ported onto; `undecided`
-    are the conflicts without markers: a file kept or deleted, a binary, a link."""
+    are the conflicts without markers: a file kept or deleted, a binary, a link. `laid` is the tree of the work tree as
+    it was laid out, in the folder `place`."""
 
     branch: str
     base: str
@@ -45,6 +48,18 @@ class State:
     bring: tuple[str, ...]
     upstream: str | None
     config: str | None
+    laid: str = ""
+    place: str = ""
+
+    def recall(self, request: Request) -> Request:
+        """A request to go on, with what was asked for at the start."""
+        return replace(
+            request,
+            name=self.name,
+            bring=self.bring,
+            upstream=request.upstream or self.upstream,
+            config=request.config or (Path(self.config) if self.config else None),
+        )
 
 
 def slug(branch: str) -> str:
@@ -57,18 +72,20 @@ def folder(fork: Fork, branch: str) -> Path:
     return fork.home / "paused" / slug(branch)
 
 
-def work_tree(fork: Fork, branch: str) -> Path:
+def work_tree(fork: Fork, state: State) -> Path:
     """The work tree of a waiting port."""
-    return folder(fork, branch) / "tree"
+    return folder(fork, state.branch) / state.place
 
 
 def pause(
     fork: Fork, state: State, mechanical: str, final: Mapping[str, Blob | None], stages: Mapping[str, Stages]
 ) -> Path:
-    """Lay out the work tree on the mechanical commit, with `final` applied and the conflicts staged; its path."""
-    discard(fork, state.branch)
-    place = work_tree(fork, state.branch)
-    place.parent.mkdir(parents=True)
+    """Lay out the work tree on the mechanical commit, with `final` applied and the conflicts staged; its path.
+
+    It takes the place of the one that waited for the same branch."""
+    home = folder(fork, state.branch)
+    home.mkdir(parents=True, exist_ok=True)
+    place = next(p for n in count(1) if not (p := home / ("tree" if n == 1 else f"tree-{n}")).exists())
     fork.repo.run("worktree", "add", "--quiet", "--detach", "--no-checkout", str(place), mechanical)
     tree = write_tree(fork.repo, state.tip, final)
     here = Repo(fork.repo.git_dir, place)
@@ -80,10 +97,15 @@ def pause(
         "--index-info",
         data=b"".join(_unmerged(fork.repo, path, sides) for path, sides in sorted(stages.items())),
     )
-    target = folder(fork, state.branch) / "state.json"
+    state = replace(state, laid=tree, place=place.name)
+    target = home / "state.json"
     scratch = target.with_suffix(".part")
     scratch.write_text(json.dumps({"schema": 1, **asdict(state)}, indent=1), "utf-8")
     scratch.replace(target)
+    for earlier in home.glob("tree*"):
+        if earlier != place:
+            shutil.rmtree(earlier, ignore_errors=True)
+    fork.repo.run("worktree", "prune")
     return place
 
 
@@ -98,6 +120,10 @@ def _unmerged(repo: Repo, path: str, sides: Stages) -> bytes:
 
 def find(fork: Fork, branch: str | None) -> State:
     """The paused port of a branch, or the only one there is. Raises SyncError."""
+    return _read(_waiting(fork, branch) / "state.json")
+
+
+def _waiting(fork: Fork, branch: str | None) -> Path:
     home = fork.home / "paused"
     waiting = sorted(p.parent.name for p in home.glob("*/state.json")) if home.is_dir() else []
     wanted = [name for name in waiting if branch is None or name == slug(branch)]
@@ -109,7 +135,7 @@ def find(fork: Fork, branch: str | None) -> State:
         raise SyncError(
             f"several ports are waiting: {', '.join(wanted)}", str(home), "name one: vime-sync port N --continue"
         )
-    return _read(home / wanted[0] / "state.json")
+    return home / wanted[0]
 
 
 def _read(path: Path) -> State:
@@ -128,10 +154,10 @@ def _read(path: Path) -> State:
 
 def resolved(fork: Fork, state: State) -> dict[str, Blob | None]:
     """The work tree's files, where they differ from the commit below. Raises SyncError while a conflict is left."""
-    place = work_tree(fork, state.branch)
+    place = work_tree(fork, state)
     here = Repo(fork.repo.git_dir, place)
     try:
-        unmerged = {os.fsdecode(r.split(b"\t", 1)[1]) for r in here.run("ls-files", "-u", "-z").split(b"\0") if r}
+        unmerged = _undecided(here)
     except GitFailed as e:
         raise SyncError(
             "the work tree of the waiting port is gone", str(place), "vime-sync port --abort, then port again"
@@ -142,12 +168,41 @@ def resolved(fork: Fork, state: State) -> dict[str, Blob | None]:
             raise SyncError("conflict markers are left", f"{path}:{regions[0][0] + 1}", "resolve them, then --continue")
         if path in state.undecided and path in unmerged:
             raise SyncError("not decided yet", path, f"in {place}: git add it to keep it, or git rm it")
+    return _differences(fork, here, state.tip)
+
+
+def refuse_worked_on(fork: Fork, branch: str) -> None:
+    """Raises SyncError where a person has begun to resolve the port that waits for a branch: a new one would replace it."""
+    target = folder(fork, branch) / "state.json"
+    if not target.exists():
+        return
+    state = _read(target)
+    place = work_tree(fork, state)
+    here = Repo(fork.repo.git_dir, place)
+    try:
+        worked_on = _undecided(here) != set(state.conflicts) or _differences(fork, here, state.laid)
+    except GitFailed:  # the work tree is gone, and nothing is lost with it
+        return
+    if worked_on:
+        raise SyncError(
+            f"a port waits for {branch}, and somebody has begun to resolve it",
+            str(place),
+            "finish it with --continue, or give it up with --abort",
+        )
+
+
+def _undecided(here: Repo) -> set[str]:
+    return {os.fsdecode(r.split(b"\t", 1)[1]) for r in here.run("ls-files", "-u", "-z").split(b"\0") if r}
+
+
+def _differences(fork: Fork, here: Repo, rev: str) -> dict[str, Blob | None]:
+    """The work tree's files, where they differ from a commit or tree."""
     with private_index(fork.home) as index:
         # Of the work tree's own index nothing is taken but the conflicts above, and it is left as it is.
         env = {"GIT_INDEX_FILE": str(index)}
-        here.run("read-tree", state.tip, env=env)
+        here.run("read-tree", rev, env=env)
         here.run("add", "--all", env=env)
-        out = here.run("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", state.tip, "--", env=env)
+        out = here.run("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", rev, "--", env=env)
     fields, found = iter(out.split(b"\0")), {}
     for head in fields:
         if head:
@@ -157,12 +212,24 @@ def resolved(fork: Fork, state: State) -> dict[str, Blob | None]:
     return found
 
 
-def discard(fork: Fork, branch: str) -> bool:
-    """Remove the work tree and the state of a branch's waiting port; whether there was anything."""
-    place = folder(fork, branch)
-    if not place.exists():
-        return False
+def abort(fork: Fork, branch: str | None) -> str:
+    """Give up the port that waits for a branch, or the only one there is, readable or not; the name that it goes by."""
+    place = _waiting(fork, branch)
+    try:
+        name = _read(place / "state.json").branch
+    except SyncError:
+        name = place.name
+    _remove(fork, place)
+    return name
+
+
+def discard(fork: Fork, branch: str) -> None:
+    """Remove the work tree and the state of a branch's waiting port, if there is one."""
+    if (place := folder(fork, branch)).exists():
+        _remove(fork, place)
+
+
+def _remove(fork: Fork, place: Path) -> None:
     (place / "state.json").unlink(missing_ok=True)
     shutil.rmtree(place, ignore_errors=True)
     fork.repo.run("worktree", "prune")
-    return True

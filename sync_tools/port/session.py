@@ -26,7 +26,7 @@ from sync_tools.translate import Translator
 from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import Person
 from sync_tools.upstream.collect import collect
-from sync_tools.upstream.mirror import cache_dir
+from sync_tools.upstream.mirror import anywhere, cache_dir
 from sync_tools.upstream.resolve import Landing, bare_commit, landing
 
 STATUSES = ("failed", "conflicts", "unresolved", "present", "clean")
@@ -108,8 +108,13 @@ def _run(
     fork = places.fork
     base = fork.base(request.base)
     old = fork.may_replace(branch, base) if committer else None
+    if committer:
+        paused.refuse_worked_on(fork, branch)
     run = Run(request, places, branch, base, committer, progress)
-    return run.go_on(base, landings, (), old)
+    session = run.go_on(base, landings, (), old)
+    if committer and session.worktree is None:
+        paused.discard(fork, branch)
+    return session
 
 
 @dataclass(frozen=True)
@@ -213,7 +218,7 @@ class Run:
             undecided=tuple(sorted(set(stages) - marked - set(port.workflows.stages))),
             name=self.request.name,
             bring=self.request.bring,
-            upstream=self.request.upstream,
+            upstream=self.request.upstream and anywhere(self.request.upstream),
             config=str(self.request.config.resolve()) if self.request.config else None,
         )
         return paused.pause(self.places.fork, state, first, after, stages)
@@ -239,12 +244,13 @@ class Run:
 
 
 def resume(state: paused.State, request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
-    """Go on with a port whose conflicts a person resolved. Raises SyncError while one is left."""
+    """Go on with a port whose conflicts a person resolved. Raises SyncError while one is left.
+
+    The request is the one to go on, with what the waiting port recalls (`State.recall`)."""
     fork, committer = places.fork, places.fork.committer()
     with fork.lock():
         old = fork.may_replace(state.branch, state.base)
         resolutions = paused.resolved(fork, state)
-        request = replace(request, name=state.name, bring=state.bring)
         run = Run(request, places, state.branch, state.base, committer, progress)
         first, *left = (Landing(pr, commit_) for pr, commit_ in state.landings)
         tree: Tree = fork.repo.tree(state.tip)

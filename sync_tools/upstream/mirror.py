@@ -39,6 +39,11 @@ def default_location(config: Config) -> str:
     return os.environ.get("SYNC_UPSTREAM") or f"https://github.com/{config.upstream.repo}.git"
 
 
+def anywhere(location: str) -> str:
+    """The location as it can be named from any folder."""
+    return location if is_url(location) else str(Path(location).expanduser().resolve())
+
+
 def open_upstream(location: str | None, config: Config) -> Repo:
     """Upstream as a repository. Raises SyncError when it is not there, or was never fetched."""
     place = location or default_location(config)

@@ -9,8 +9,10 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
-from sync_tools.verify.code import Module
+from sync_tools.verify.checks.imports import is_guarded
+from sync_tools.verify.code import Module, Outcome
 from sync_tools.verify.model import Context, Finding
 from sync_tools.verify.removed import Removed, RemovedFile, RemovedName
 from sync_tools.verify.source import MARKDOWN, PYTHON, Source
@@ -46,6 +48,7 @@ def _named(context: Context, gone: Removed) -> Iterator[Finding]:
             said = f"the module `{module}` was removed"
             if module and context.code.is_ours(module):
                 yield from _search(context, module, pattern_of_dotted(module), "dangling.module", said)
+                yield from _module_importers(context, path, said)
             elif module:
                 yield from _of_sibling(context, path)
         case RemovedName(module=module, name=name, path=path):
@@ -86,6 +89,23 @@ def _of_sibling(context: Context, path: str) -> Iterator[Finding]:
         for m in pattern.finditer(source.text):
             line = source.line_at(m.start())
             yield Finding(source.path, line, "dangling.module", f"the module `{name}` was removed", FIX)
+
+
+def _module_importers(context: Context, path: str, said: str) -> Iterator[Finding]:
+    """Untouched files that import a removed module without its dotted name: from its package, or relatively."""
+    before, after = context.code_before, context.code
+    for source in after.mentioning(PurePosixPath(path).stem, PYTHON):
+        if source.path in context.touched:
+            continue
+        for node in source.nodes(ast.ImportFrom):
+            whole = _is_module(before.imported_from(source, node), path)
+            names = [a for a in node.names if whole or _is_module(before.imported(source, node, a), path)]
+            if any(after.imported(source, node, a) is Outcome.MISSING for a in names) and not is_guarded(source, node):
+                yield Finding(source.path, node.lineno, "dangling.module", said, FIX)
+
+
+def _is_module(found: object, path: str) -> bool:
+    return isinstance(found, Module) and found.path == path
 
 
 def _importers(context: Context, gone: RemovedName, said: str) -> Iterator[Finding]:

@@ -30,6 +30,11 @@ OLD = "vime/rollout/old.py"
         ("run.sh", "set -e\npython vime/rollout/old.py\n"),
         ("ci_templates/pr-test.yml.j2", "a:\n  - vime/rollout/old.py\n"),
         ("vime/use.py", "x = 1\nREGISTRY = {'OldState': 1}\n"),
+        ("vime/use.py", "x = 1\nfrom vime.rollout import old\n"),
+        ("vime/use.py", "x = 1\nfrom vime.rollout import keep, old as former\n"),
+        ("vime/use.py", "x = 1\nfrom .rollout.old import generate_rollout\n"),
+        ("vime/rollout/use.py", "x = 1\nfrom . import old\n"),
+        ("vime/rollout/use.py", "def f():\n    from .old import generate_rollout\n"),
     ],
 )
 def test_what_names_a_removed_module_is_found(found, path, text):
@@ -42,6 +47,8 @@ def test_what_names_a_removed_module_is_found(found, path, text):
         ("vime/use.py", "x = 'vime.rollout.older.thing'\n"),
         ("vime/use.py", "x = 'evime.rollout.old'\n"),
         ("vime/use.py", "old = 1\nold.generate\n"),
+        ("vime/use.py", "from .data import old\n"),
+        ("vime/use.py", "try:\n    from .rollout import old\nexcept ImportError:\n    old = None\n"),
         ("ledgers/slime-1.json", '{"path": "vime/rollout/old.py"}\n'),
         ("docker/a.patch", "+vime/rollout/old.py\n"),
         ("vime/use.py", "# it was in vime/rollout/old.py once\n"),

@@ -1,6 +1,7 @@
 """What was verified, as Markdown: what failed, what nobody ran yet, what was found; then, in one line, what passed."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from sync_tools.ledger.escape import code, prose, words
 from sync_tools.ledger.model import CheckRun, Evidence, Ledger
@@ -16,12 +17,19 @@ def verified(ledger: Ledger) -> str:
     items += [_found(c, repo) for c in checks if c.result != "not run" and _introduced(c)]
     items += [_evidence(e, repo) for e in ledger.verification.evidence]
     passed = [code(c.name) for c in checks if c.result == "passed"]
-    items += [f"- passed: {', '.join(passed)}"] if passed else []
+    items += [f"- passed: {', '.join(passed)}{_how(checks)}"] if passed else []
     inherited = Counter({c.name: _inherited(c) for c in checks if _inherited(c)})
     if inherited:
         told = ", ".join(f"{code(name)} {n}" for name, n in inherited.items())
         items.append(f"- inherited, upstream or the fork had them before: {told}")
     return "\n".join(items) or NONE
+
+
+def _how(checks: Sequence[CheckRun]) -> str:
+    """What repeats the checks that passed, and what they ran on, where that is one thing."""
+    hows = {(c.command, c.ran_on) for c in checks if c.result == "passed" and c.name != "tests"}
+    command, ran_on = hows.pop() if len(hows) == 1 else ("", "")
+    return f", by {code(command)} on {ran_on}" if command and ran_on else ""
 
 
 def verified_cell(ledger: Ledger) -> str:

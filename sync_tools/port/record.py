@@ -14,6 +14,9 @@ from sync_tools.tree import Blob, Tree
 from sync_tools.verify.model import Check
 
 
+STATIC, SANDBOX = "the files of the port alone: no engine, no GPU", "a copy of the port in a sandbox, no GPU"
+
+
 def ledger_path(ledger: Ledger, config: Config) -> str:
     """The path of a ledger's file in the fork."""
     return store.json_path(config, ledger.upstream.stem)
@@ -38,21 +41,31 @@ def _stands(port: Port, earlier: Ledger) -> bool:
     return not port.final and not port.conflicts and earlier.upstream.commit == port.changes.commit
 
 
-def verified(checks: dict[str, Check]) -> Verification:
+def verified(checks: dict[str, Check], number: str) -> Verification:
     """What the checks said, as the ledger keeps it."""
-    return Verification(checks=tuple(_run(check) for _, check in sorted(checks.items())))
+    return Verification(checks=tuple(_run(check, number) for _, check in sorted(checks.items())))
 
 
-def _run(check: Check) -> CheckRun:
+def _run(check: Check, number: str) -> CheckRun:
     findings = tuple(
         Finding(rule=f.rule, path=f.path, line=f.line, what=f.message, standing=f.origin) for f in check.findings
     )
-    return CheckRun(name=check.name, result=check.result, findings=findings, waits_for=check.reason)
+    tests = check.name == "tests"
+    return CheckRun(
+        name=check.name,
+        result=check.result,
+        findings=findings,
+        command=f"vime-sync port {number} {'--run-tests' if tests else '--dry-run'}",
+        ran_on="" if check.result == "not run" else SANDBOX if tests else STATIC,
+        waits_for=check.reason,
+    )
 
 
 def complete(port: Port) -> Ledger:
     """The ledger of a port with the results of its checks."""
-    checks = verified(dict(port.checks))
+    changes = port.changes
+    number = str(changes.pr) if changes.pr is not None else f"--commit {changes.commit[:12]}"
+    checks = verified(dict(port.checks), number)
     kept = checks.model_copy(update={"evidence": port.ledger.verification.evidence})
     return port.ledger.model_copy(update={"verification": kept})
 

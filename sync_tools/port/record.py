@@ -13,7 +13,6 @@ from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
 from sync_tools.verify.model import Check
 
-
 STATIC, SANDBOX = "the files of the port alone: no engine, no GPU", "a copy of the port in a sandbox, no GPU"
 
 

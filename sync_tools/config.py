@@ -52,10 +52,12 @@ class Section(BaseModel):
 
 
 class Upstream(Section):
-    """`repo` is owner/name as the forge knows it; `name` is the word in branch and ledger names."""
+    """`repo` is owner/name as the forge knows it; `name` is the word in branch and ledger names; `cutoff` the commit that
+    the fork holds all of (`sync init --cutoff` writes it), None: that of the import at the root of its history."""
 
     repo: str = Field("THUDM/slime", pattern=r"^[\w.-]+/[\w.-]+$")
     name: str = Field("slime", pattern=r"^[\w][\w.-]*$")
+    cutoff: str | None = Field(None, pattern=r"^[0-9a-f]{7,40}$")
 
 
 class Rename(Section):

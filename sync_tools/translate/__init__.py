@@ -70,4 +70,4 @@ class Translator:
         return found.hexdigest()
 
 
-DEPENDS = {"upstream", "engine", "names", "repositories", "seam", "size_limit"}
+DEPENDS = {"upstream": {"repo"}, "engine": True, "names": True, "repositories": True, "seam": True, "size_limit": True}

@@ -3,7 +3,6 @@
 import platform
 import sys
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,9 @@ from sync_tools.upstream import forge
 def listing(settings: Settings) -> int:
     """`sync ledger list`: the ledgers of the checkout and of the branches of ports."""
     desk = Desk(settings.repo, settings.config)
-    rows = list(overview(store.read_all(desk.here(), settings.config), _today(), _code(settings)))
+    rows = list(overview(store.read_all(desk.here(), settings.config), settings.today, _code(settings)))
     for branch, ledger in desk.elsewhere():
-        rows += overview([ledger], _today(), branch=branch)
+        rows += overview([ledger], settings.today, branch=branch)
     if settings.json:
         print_json({"ledgers": [asdict(row) for row in rows]})
         return 0
@@ -143,7 +142,3 @@ def proving(settings: Settings, number: str, level: str, log: Path, command: str
 def _code(settings: Settings) -> str:
     tree = settings.repo.tree(settings.repo.head())
     return code_tree([(path, oid) for path, (_, oid) in tree.entries.items()], settings.config.ledgers)
-
-
-def _today() -> Any:
-    return datetime.now(UTC).date()

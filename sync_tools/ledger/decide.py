@@ -30,7 +30,7 @@ def resolve(ledger: Ledger, ident: str, op: str, why: str, who: str, until: str 
         raise SyncError(f"{op} by what?", where, "name the later change in --why, as owner/name#N")
     earlier = next((d for d in ledger.decisions if d.applied and d.entry == entry.id), None)
     decision = Decision(
-        entry=entry.id, op=op, why=why.strip(), who=who, was=earlier.was if earlier else entry.op, until=_day(until)
+        entry=entry.id, op=op, why=why.strip(), who=who, was=earlier.was if earlier else entry.op, until=last_day(until)
     )
     decided = entry.model_copy(
         update={
@@ -97,7 +97,8 @@ def _entry(ledger: Ledger, ident: str, where: str) -> Entry:
     return found[0]
 
 
-def _day(until: str | None) -> str | None:
+def last_day(until: str | None) -> str | None:
+    """What `--until` says, None where it says nothing. Raises SyncError for what is no day."""
     if not until:
         return None
     try:

@@ -81,6 +81,11 @@ class Naming:
         """The casings inside one token."""
         return re.compile(rf"{_BEFORE}(?:{_any(self.casings)})(?![a-z])")
 
+    @cached_property
+    def kept(self) -> re.Pattern[str]:
+        """The spans of a line that keep their words."""
+        return re.compile("|".join(self._kept()))
+
     def _kept(self) -> list[str]:
         kept = [
             str(r.data["pattern"])

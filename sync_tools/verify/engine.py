@@ -23,6 +23,7 @@ class Engine:
     flags: frozenset[str]
     old_flags: Mapping[str, str]
     protected: re.Pattern[str]
+    modules: re.Pattern[str]
     attribution: re.Pattern[str]
 
 
@@ -42,6 +43,7 @@ def load() -> Engine:
         flags=frozenset(flags["engine"]) | frozenset(flags["serve"]) | frozenset(flags["owned"]),
         old_flags=flags["old"],
         protected=re.compile("|".join(f"(?:{_scoped(p)})" for p in residue["protected"])),
+        modules=re.compile(residue["modules"]),
         attribution=re.compile(residue["attribution"]),
     )
 

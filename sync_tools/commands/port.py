@@ -37,14 +37,16 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
 
 
 def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
-    return start(request, Places(settings.config, settings.upstream, fork), progress)
+    return start(request, Places(settings.config, settings.upstream, fork, settings.today), progress)
 
 
 def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
     state = paused.find(fork, _branch(settings, request))
     recalled = state.recall(request)
     config = load(recalled.config) if recalled.config and not request.config else settings.config
-    return resume(state, recalled, Places(config, open_upstream(recalled.upstream, config), fork), progress)
+    return resume(
+        state, recalled, Places(config, open_upstream(recalled.upstream, config), fork, settings.today), progress
+    )
 
 
 def _abort(settings: Settings, fork: Fork, request: Request) -> int:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from sync_tools.config import Config
 from sync_tools.ledger.account import account, origin, rule_table
+from sync_tools.ledger.due import ends, ran_out, said
 from sync_tools.ledger.landing import Landing, Rules, outcomes
 from sync_tools.ledger.markdown import render
 from sync_tools.ledger.model import Decision, Entry, Ledger, RuleUse
@@ -50,6 +52,11 @@ def rendered(ledger: Ledger, tree: Tree, config: Config) -> tuple[Problem, ...]:
     if text(tree, path) == render(ledger):
         return ()
     return (Problem(json_path(config, ledger.upstream.stem), None, f"{path} is not what the ledger renders to"),)
+
+
+def overdue(landing: Landing, config: Config, today: date) -> tuple[Problem, ...]:
+    """The entries whose decision has run out."""
+    return tuple(Problem(landing.path, e.id, said(ends(e, config))) for e in ran_out(landing.ledger, config, today))
 
 
 def _counted(rules: Iterable[RuleUse]) -> list[RuleUse]:

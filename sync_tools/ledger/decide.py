@@ -12,8 +12,11 @@ REFERENCE = re.compile(r"[\w.-]+/[\w.-]+#\d+")
 BY_HAND = "the conflict was resolved by hand, and the resolution is not the translation"
 
 
-def resolve(ledger: Ledger, ident: str, op: str, why: str, who: str, until: str | None = None) -> Ledger:
-    """The ledger with a decision applied to one entry (`ident` may be the beginning of an id).
+def resolve(
+    ledger: Ledger, ident: str, op: str, why: str, who: str, until: str | None = None, owner: str = ""
+) -> Ledger:
+    """The ledger with a decision applied to one entry (`ident` may be the beginning of an id). `owner` is who is to do it,
+    where that is not `who` decided.
 
     Raises SyncError for an unknown entry or operation, a missing reason, a date that is none. Nobody's word makes an
     entry `ported` or `translated`: that is told by the lines.
@@ -30,14 +33,20 @@ def resolve(ledger: Ledger, ident: str, op: str, why: str, who: str, until: str 
         raise SyncError(f"{op} by what?", where, "name the later change in --why, as owner/name#N")
     earlier = next((d for d in ledger.decisions if d.applied and d.entry == entry.id), None)
     decision = Decision(
-        entry=entry.id, op=op, why=why.strip(), who=who, was=earlier.was if earlier else entry.op, until=last_day(until)
+        entry=entry.id,
+        op=op,
+        why=why.strip(),
+        who=who,
+        was=earlier.was if earlier else entry.op,
+        until=last_day(until),
+        owner=owner.strip(),
     )
     decided = entry.model_copy(
         update={
             "op": op,
             "state": "decided",
             "reason": decision.why,
-            "who": who,
+            "who": decision.owner or who,
             "until": decision.until,
             "link": link[0] if link else None,
         }

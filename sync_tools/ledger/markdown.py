@@ -72,13 +72,15 @@ def mapping(ledger: Ledger) -> str:
 
 
 def opened(ledger: Ledger) -> str:
-    """What waits for a person, one item an entry."""
+    """What waits for a person, one item an entry; then what does so from a day on."""
     repo = ledger.upstream.repo
-    items = [
-        f"- **{e.op}** {_place(e)}: {words(e.reason or 'no reason given', repo)}{_terms(e, repo)}, entry {code(e.id)}"
-        for e in ledger.open
-    ]
+    items = [f"- **{e.op}** {_opened(e, repo)}" for e in ledger.open]
+    items += [f"- comes back: {e.op} {_opened(e, repo)}" for e in ledger.entries if e.until and e.state != "open"]
     return "\n".join(items) or NONE
+
+
+def _opened(e: Entry, repo: str) -> str:
+    return f"{_place(e)}: {words(e.reason or 'no reason given', repo)}{_terms(e, repo)}, entry {code(e.id)}"
 
 
 def decisions(ledger: Ledger) -> str:
@@ -87,7 +89,7 @@ def decisions(ledger: Ledger) -> str:
             code(d.entry),
             f"{d.was} -> {d.op}",
             words(d.why, ledger.upstream.repo),
-            prose(name(d.who), ledger.upstream.repo),
+            prose(name(d.who) + (f", for {name(d.owner)}" if d.owner else ""), ledger.upstream.repo),
             d.until or "",
             "applied" if d.applied else "offered: decided for an earlier port",
         )
@@ -194,6 +196,13 @@ def _rule(use: RuleUse, repo: str) -> tuple[str, ...]:
     )
 
 
+def _waits(ledger: Ledger) -> str:
+    """How many entries are open, and how many come back, with the first day after which one does."""
+    again = sorted(e.until for e in ledger.entries if e.until and e.state != "open")
+    cells = [f"**{len(ledger.open)}**"] * bool(ledger.open) + [f"{len(again)} after {again[0]}" for _ in again[:1]]
+    return ", ".join(cells) or NONE
+
+
 def index(ledgers: Sequence[Ledger]) -> str:
     """`ledgers/README.md`: a row a ledger."""
     rows = [
@@ -201,7 +210,7 @@ def index(ledgers: Sequence[Ledger]) -> str:
             f"[{x.upstream.ref}]({x.upstream.stem}.md)",
             prose(x.upstream.title, x.upstream.repo),
             x.upstream.date[:10],
-            f"**{len(x.open)}**" if x.open else NONE,
+            _waits(x),
             lines(x.added, x.removed),
             ", ".join(f"{n} {op}" for op, n in x.counts.items()) or NONE,
         )

@@ -166,8 +166,8 @@ class Registration(Model):
 
 
 class Decision(Model):
-    """What a person decided about an entry. `was` is the operation it replaced; `applied` is false for a decision of an
-    earlier port that is offered again."""
+    """What a person decided about an entry. `was` is the operation it replaced; `owner` is who is to do what was deferred,
+    where that is somebody else; `applied` is false for a decision of an earlier port that is offered again."""
 
     entry: Ident
     op: Op
@@ -175,6 +175,7 @@ class Decision(Model):
     who: Annotated[str, Field(min_length=1)]
     was: Op
     until: Day | None = None
+    owner: str = ""
     applied: bool = True
 
 

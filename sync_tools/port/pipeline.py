@@ -7,7 +7,7 @@ from sync_tools.config import Config
 from sync_tools.formatters import format_all
 from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
-from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.view import FileView
 from sync_tools.modes import EXECUTABLE, REGULAR
 from sync_tools.outcome import FileOutcome
@@ -39,7 +39,8 @@ class Unresolved:
 
 @dataclass(frozen=True)
 class Port:
-    """Everything that came of one change. `mechanical` and `final` are edits of the base tree, ledgers left out."""
+    """Everything that came of one change. `mechanical` and `final` are edits of the base tree, ledgers left out; `overdue`
+    are the entries whose decision or overlay has run out."""
 
     changes: ChangeSet
     outcomes: tuple[FileOutcome, ...]
@@ -49,6 +50,7 @@ class Port:
     mechanical: Edits
     final: Edits
     unresolved: tuple[Unresolved, ...]
+    overdue: tuple[Entry, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -74,7 +76,7 @@ class Port:
             return "failed"
         if self.conflicts:
             return "conflicts"
-        if self.unresolved or self.ledger.open:
+        if self.unresolved or self.ledger.open or self.overdue:
             return "unresolved"
         return "present" if not self.final else "clean"
 

@@ -29,7 +29,7 @@ def derived_again(
     if upstream.commit_of(origin.commit) is None:
         return [Problem(landing.path, None, f"upstream has no commit {origin.commit}")]
     changes = collect(upstream, _landed(upstream, landing.ledger))
-    return list(check(landing, changes, _rules(config, landing), head, others))
+    return list(check(landing, changes, rules_of(config, landing), head, others))
 
 
 def _landed(upstream: Repo, ledger: Ledger) -> Landed:
@@ -43,7 +43,7 @@ def _landed(upstream: Repo, ledger: Ledger) -> Landed:
     return found if found.commit == origin.commit else Landed(origin.pr, origin.commit)
 
 
-def _rules(config: Config, landing: Landing) -> Rules:
+def rules_of(config: Config, landing: Landing) -> Rules:
     """What the port of a ledger did to a file: with the seam's style of the tree before it."""
     before = landing.before or landing.written
     translator = Translator(config, seam_style(before, config), cache_dir() / "translations")

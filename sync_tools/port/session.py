@@ -6,6 +6,7 @@ Until the last step nothing that a user sees has moved: objects are added to the
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
+from sync_tools.ledger.due import ran_out
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
@@ -50,11 +52,13 @@ class Session:
 
 @dataclass(frozen=True)
 class Places:
-    """The repositories and the configuration of a run."""
+    """The repositories and the configuration of a run, and the day by which decisions and overlays run out (None: none
+    does)."""
 
     config: Config
     upstream: Repo
     fork: Fork
+    today: date | None = None
 
 
 def start(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
@@ -167,7 +171,9 @@ class Run:
             job(Job(setting, self.places.upstream.tree(landing_.commit), self.request.run_tests)),
             self.progress,
         )
-        return replace(port, ledger=with_history(port, tree, config), seconds=time.monotonic() - began)
+        ledger, today = with_history(port, tree, config), self.places.today
+        overdue = ran_out(ledger, config, today) if today else ()
+        return replace(port, ledger=ledger, overdue=overdue, seconds=time.monotonic() - began)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""

@@ -22,6 +22,7 @@ from sync_tools.ledger.show import Reader, console, show
 from sync_tools.plural import counted
 from sync_tools.port.fork import Fork
 from sync_tools.port.overlays import Standing, compared, overlay_problems
+from sync_tools.port.past import History
 from sync_tools.port.recheck import derived_again
 from sync_tools.terminal import clean, print_json
 from sync_tools.tree import MemoryTree, Tree
@@ -121,10 +122,10 @@ def checking(settings: Settings, number: str | None) -> int:
     desk, config = Desk(settings.repo, settings.config), settings.config
     landings, head = desk.landings(number), desk.head(number)
     asked = [x for x in landings if number is None or x.ledger.upstream.stem == store.stem_of(config, number)]
-    problems: list[Problem] = []
+    problems, past = list[Problem](), History(settings.upstream)
     for landing in asked:
         others = [other for other in landings if other is not landing]
-        problems += derived_again(landing, config, settings.upstream, head, others)
+        problems += derived_again(landing, config, past, head, others)
         problems += rendered(landing.ledger, head, config)
         problems += overdue(landing, config, settings.today)
     standing = compared(landings, config, settings.upstream, head) if number is None and landings else Standing()

@@ -78,15 +78,6 @@ def settle(ledger: Ledger, paths: Collection[str], who: str) -> Ledger:
     return ledger
 
 
-def revert(ledger: Ledger, by: str) -> Ledger:
-    """The ledger of a change that a later one, ported as `by` (owner/name#N), undoes."""
-    undone = [
-        e.model_copy(update={"op": "reverted", "state": "settled", "reason": f"undone by {by}", "link": by})
-        for e in ledger.entries
-    ]
-    return ledger.model_copy(update={"entries": tuple(undone), "reverted_by": by})
-
-
 def waiting(ledger: Ledger, today: date) -> tuple[Entry, ...]:
     """The entries that need a person: the open ones, and those whose decision has run out."""
     day = today.isoformat()

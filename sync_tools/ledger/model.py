@@ -126,8 +126,20 @@ class Clash(Model):
     theirs_digest: Hex64
 
 
+class Was(Model):
+    """What an entry said before a revert undid it."""
+
+    op: Op
+    state: State
+    reason: str
+    who: str
+    until: Day | None
+    link: Ref | None
+
+
 class Entry(Model):
-    """What became of one unit of upstream's diff. `link` is the change that supersedes or reverts it; `executes`: CI or an install runs what it changes."""
+    """What became of one unit of upstream's diff. `link` is the change that supersedes or reverts it; `was`: what a
+    reverted one is again when the revert is undone; `executes`: CI or an install runs what it changes."""
 
     id: Ident
     op: Op
@@ -141,6 +153,7 @@ class Entry(Model):
     who: str = ""
     until: Day | None = None
     link: Ref | None = None
+    was: Was | None = None
     clash: Clash | None = None
     facts: tuple[str, ...] = ()
     executes: bool = False

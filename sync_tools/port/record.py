@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from sync_tools.config import Config
 from sync_tools.ledger import store
-from sync_tools.ledger.decide import carry, revert
+from sync_tools.ledger.decide import carry
 from sync_tools.ledger.markdown import index, render
 from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
-from sync_tools.ledger.reverts import reverted
+from sync_tools.ledger.reverts import Past, paired, reverted
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
@@ -69,18 +69,17 @@ def complete(port: Port) -> Ledger:
     return port.ledger.model_copy(update={"verification": kept})
 
 
-def ledger_edits(port: Port, tree: Tree, config: Config) -> Edits:
+def ledger_edits(port: Port, tree: Tree, config: Config, past: Past) -> Edits:
     """The ledger, its Markdown and the index, where they change something; a revert is told in the ledger that it undoes too."""
     earlier = _standing(port, tree, config)
     if earlier is not None and _stands(port, earlier):
         return {}
     ledger = complete(port)
     others = [known for known in store.read_all(tree, config) if known.upstream.stem != ledger.upstream.stem]
-    undone = reverted(port.changes, config.upstream.repo, others)
-    ledger = ledger.model_copy(update={"reverts": undone})
-    others = [revert(known, ledger.upstream.ref) if known.upstream.ref in undone else known for known in others]
-    texts = {store.index_path(config): index(store.in_order([*others, ledger]))}
-    for each in [ledger, *(known for known in others if known.upstream.ref in undone)]:
+    ledger = ledger.model_copy(update={"reverts": reverted(port.changes, config.upstream.repo, past)})
+    told = [paired(known, ledger, port.changes, past) for known in others] if ledger.reverts else others
+    texts = {store.index_path(config): index(store.in_order([*told, ledger]))}
+    for each in [ledger, *(now for now, known in zip(told, others, strict=True) if now is not known)]:
         texts[store.json_path(config, each.upstream.stem)] = store.dumps(each)
         texts[store.markdown_path(config, each.upstream.stem)] = render(each)
     return without_noops({path: Blob(text.encode()) for path, text in texts.items()}, tree)

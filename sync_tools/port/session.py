@@ -20,6 +20,7 @@ from sync_tools.port import paused
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
+from sync_tools.port.past import History
 from sync_tools.port.pipeline import Job, Port, Progress, port_changes
 from sync_tools.port.record import ledger_edits, ledger_path, summary, with_history
 from sync_tools.port.request import Request
@@ -177,7 +178,7 @@ class Run:
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
-        edits = {**port.final, **ledger_edits(port, tree, self.places.config)}
+        edits = {**port.final, **ledger_edits(port, tree, self.places.config, History(self.places.upstream))}
         refuse_collisions(edits, tree, "the port")
         return edits
 

@@ -5,7 +5,7 @@ Until the last step nothing that a user sees has moved: objects are added to the
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
+from sync_tools.ledger.shelf import Shelf
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
@@ -127,6 +128,7 @@ class Run:
     base: str
     committer: Person | None
     progress: Progress
+    shelf: Shelf = field(default_factory=Shelf)
 
     def go_on(self, tip: str, landings: Sequence[Landing], done: tuple[str, ...], old: str | None) -> Session:
         """Port the landings that are left onto `tip`, then move the branch; stop at the first conflict."""
@@ -167,11 +169,11 @@ class Run:
             job(Job(setting, self.places.upstream.tree(landing_.commit), self.request.run_tests)),
             self.progress,
         )
-        return replace(port, ledger=with_history(port, tree, config), seconds=time.monotonic() - began)
+        return replace(port, ledger=with_history(port, tree, config, self.shelf), seconds=time.monotonic() - began)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
-        edits = {**port.final, **ledger_edits(port, tree, self.places.config)}
+        edits = {**port.final, **ledger_edits(port, tree, self.places.config, self.shelf)}
         refuse_collisions(edits, tree, "the port")
         return edits
 

@@ -24,7 +24,7 @@ from sync_tools.port.record import ledger_edits, ledger_path, summary, with_hist
 from sync_tools.port.request import Request
 from sync_tools.port.style import required_style
 from sync_tools.translate import Translator
-from sync_tools.tree import Blob, Overlay, Tree
+from sync_tools.tree import Blob, Tree, edited
 from sync_tools.upstream.changeset import Person
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mirror import anywhere, cache_dir
@@ -143,7 +143,7 @@ class Run:
                 return self._session(ports, None, place, began)
             if self.committer:
                 tip = self.commit_port(port, after, tip)
-            tree = Overlay(tree, after)
+            tree = edited(tree, after)
             done = (*done, landing_.commit)
         if not done[: len(done) - len(landings)]:
             self._refuse_unbrought(ports)

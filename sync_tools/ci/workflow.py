@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ class WorkflowJob:
     commands: tuple[str, ...]
 
 
-def load(data: bytes) -> dict[str, Any]:
+@lru_cache(maxsize=8)  # both sides of a port, and upstream's; nobody changes the values
+def load(data: bytes) -> Mapping[str, Any]:
     """The workflow as plain values, aliases expanded up to a limit. Raises WorkflowError for anything else than a
     mapping of strings, numbers, truth values, lists and mappings."""
     if len(data) > MAX_BYTES:

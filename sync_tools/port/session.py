@@ -13,17 +13,16 @@ from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
-from sync_tools.ledger.shelf import Shelf
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
+from sync_tools.port.kept import Kept
 from sync_tools.port.pipeline import Job, Port, Progress, port_changes
 from sync_tools.port.record import ledger_edits, ledger_path, summary, with_history
 from sync_tools.port.request import Request
 from sync_tools.port.style import required_style
-from sync_tools.translate import Translator
 from sync_tools.tree import Blob, Tree, edited
 from sync_tools.upstream.changeset import Person
 from sync_tools.upstream.collect import collect
@@ -128,7 +127,7 @@ class Run:
     base: str
     committer: Person | None
     progress: Progress
-    shelf: Shelf = field(default_factory=Shelf)
+    kept: Kept = field(default_factory=Kept)
 
     def go_on(self, tip: str, landings: Sequence[Landing], done: tuple[str, ...], old: str | None) -> Session:
         """Port the landings that are left onto `tip`, then move the branch; stop at the first conflict."""
@@ -158,22 +157,23 @@ class Run:
         setting = Setting(
             tree=tree,
             config=config,
-            translator=Translator(config, required_style(tree, config), self._cache()),
+            translator=self.kept.translator(config, required_style(tree, config), self._cache()),
             format=lambda path, data: format_bytes(path, data, config.formatting),
             removed_by=cache(lambda path: fork.removed_by(path, tip)),
             brought=frozenset(self.request.bring),
         )
+        upstream = self.places.upstream.tree(landing_.commit)
         began = time.monotonic()
         port = port_changes(
             changes,
-            job(Job(setting, self.places.upstream.tree(landing_.commit), self.request.run_tests)),
+            job(Job(setting, upstream, self.request.run_tests, sources=self.kept.sources)),
             self.progress,
         )
-        return replace(port, ledger=with_history(port, tree, config, self.shelf), seconds=time.monotonic() - began)
+        return replace(port, ledger=with_history(port, tree, config, self.kept.shelf), seconds=time.monotonic() - began)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
-        edits = {**port.final, **ledger_edits(port, tree, self.places.config, self.shelf)}
+        edits = {**port.final, **ledger_edits(port, tree, self.places.config, self.kept.shelf)}
         refuse_collisions(edits, tree, "the port")
         return edits
 

@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from pathlib import PurePosixPath
 
 from sync_tools.ci.matrix import TEST_FILE
 from sync_tools.ci.workflow import WorkflowJob
@@ -50,7 +49,7 @@ def names(value: object) -> list[str]:
 
 
 def _run_by(words: Sequence[str], tests: Collection[str], root: str) -> frozenset[str]:
-    programs = [PurePosixPath(word).name for word in words]
+    programs = [word.rstrip("/").rpartition("/")[2] for word in words]
     at = next((i for i, program in enumerate(programs) if program in ("pytest", "py.test")), None)
     if at is not None:
         return _collected(words[at + 1 :], tests, root) if _is_command(words[:at]) else frozenset()

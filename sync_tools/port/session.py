@@ -4,7 +4,8 @@ Until the last step nothing that a user sees has moved: objects are added to the
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
+from sync_tools.port.ahead import Read, reading
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
@@ -128,11 +130,26 @@ class Run:
     committer: Person | None
     progress: Progress
     kept: Kept = field(default_factory=Kept)
+    read: Read | None = None
 
     def go_on(self, tip: str, landings: Sequence[Landing], done: tuple[str, ...], old: str | None) -> Session:
         """Port the landings that are left onto `tip`, then move the branch; stop at the first conflict."""
-        began, ports, fork = time.monotonic(), [], self.places.fork
-        tree: Tree = fork.repo.tree(tip)
+        tree: Tree = self.places.fork.repo.tree(tip)
+        with self.reading(landings, tree) as run:
+            return run._port_all(tip, tree, landings, done, old)
+
+    @contextmanager
+    def reading(self, landings: Sequence[Landing], tree: Tree) -> Iterator["Run"]:
+        """This run, with the changes read ahead of the ports."""
+        config = self.places.config
+        translator = self.kept.translator(config, required_style(tree, config), self._cache())
+        with reading(self.places.upstream, landings, translator) as read:
+            yield replace(self, read=read)
+
+    def _port_all(
+        self, tip: str, tree: Tree, landings: Sequence[Landing], done: tuple[str, ...], old: str | None
+    ) -> Session:
+        began, ports = time.monotonic(), []
         for number, landing_ in enumerate(landings):
             port = self.port(landing_, tree, tip)
             ports.append(port)
@@ -152,7 +169,7 @@ class Run:
     def port(self, landing_: Landing, tree: Tree, tip: str, job: Callable[[Job], Job] = lambda job: job) -> Port:
         """One change onto a tree."""
         config, fork = self.places.config, self.places.fork
-        changes = collect(self.places.upstream, landing_)
+        changes = self.read(landing_) if self.read else collect(self.places.upstream, landing_)
         self.progress(f"{changes.subject}")
         setting = Setting(
             tree=tree,

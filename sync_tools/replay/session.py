@@ -82,7 +82,9 @@ def replay(task: Task, upstream: Repo, config: Config, progress: Progress = lamb
     edits = collect(start.repo, Landing(None, tip)).files if task.overlay else ()
     run = Run(Request(), Places(config, upstream, fork), MAIN, tip, committer, progress)
     with fork.lock():
-        walk = Walk(tip, start.repo.tree(tip)).over(span.landings, run)
+        walk = Walk(tip, start.repo.tree(tip))
+        with run.reading(span.landings, walk.tree) as reader:
+            walk.over(span.landings, reader)
         try:
             found: tuple[tuple[str, ...], tuple[Lost, ...]] = ((), ())
             if not walk.interrupted:

@@ -22,13 +22,13 @@ def translate_many(translate: Translate, items: Sequence[tuple[str, bytes]], wor
     ordered = sorted(items, key=lambda item: -len(item[1]))
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in methods else None)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=begin) as pool:
         paths, datas = zip(*ordered)
         done = dict(zip(paths, pool.map(translate, paths, datas, chunksize=CHUNK)))
     return {path: done[path] for path, _ in items}
 
 
-def _begin() -> None:
+def begin() -> None:
     """A worker lives for one run, and no longer than it: what it inherited is never garbage."""
     gc.freeze()
     threading.Thread(target=_end_with_parent, daemon=True).start()

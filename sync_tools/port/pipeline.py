@@ -39,18 +39,15 @@ class Unresolved:
 
 
 @dataclass(frozen=True)
-class Port:
-    """Everything that came of one change. `mechanical` and `final` are edits of the base tree, ledgers left out."""
+class Files:
+    """What came of a change's files. `mechanical` and `final` are edits of the base tree, ledgers left out."""
 
-    changes: ChangeSet
     outcomes: tuple[FileOutcome, ...]
     workflows: Workflows
-    ledger: Ledger
     checks: Mapping[str, Check]
     mechanical: Edits
     final: Edits
     unresolved: tuple[Unresolved, ...]
-    seconds: float = 0.0
 
     @property
     def conflicts(self) -> tuple[tuple[str, str], ...]:
@@ -69,9 +66,67 @@ class Port:
         return {**found, **(self.workflows.stages if self.workflows.conflicts else {})}
 
     @property
+    def marked(self) -> frozenset[str]:
+        """The paths with conflict markers in them."""
+        return frozenset(
+            o.path for o in self.outcomes if o.merged and o.merged.conflicts and b"<<<<<<<" in o.merged.final
+        ) | frozenset(self.workflows.stages)
+
+    @property
+    def failed(self) -> bool:
+        """A gating check found something that the port introduced."""
+        return any(c.gating and c.result == "failed" for c in self.checks.values())
+
+
+@dataclass(frozen=True)
+class Port:
+    """Everything that came of one change."""
+
+    changes: ChangeSet
+    files: Files
+    ledger: Ledger
+    seconds: float = 0.0
+
+    @property
+    def outcomes(self) -> tuple[FileOutcome, ...]:
+        return self.files.outcomes
+
+    @property
+    def workflows(self) -> Workflows:
+        return self.files.workflows
+
+    @property
+    def checks(self) -> Mapping[str, Check]:
+        return self.files.checks
+
+    @property
+    def mechanical(self) -> Edits:
+        return self.files.mechanical
+
+    @property
+    def final(self) -> Edits:
+        return self.files.final
+
+    @property
+    def unresolved(self) -> tuple[Unresolved, ...]:
+        return self.files.unresolved
+
+    @property
+    def conflicts(self) -> tuple[tuple[str, str], ...]:
+        return self.files.conflicts
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        return self.files.absent
+
+    @property
+    def stages(self) -> dict[str, Stages]:
+        return self.files.stages
+
+    @property
     def status(self) -> str:
         """failed, conflicts, unresolved, present or clean; the worst that holds."""
-        if any(c.gating and c.result == "failed" for c in self.checks.values()) and not self.conflicts:
+        if self.files.failed and not self.conflicts:
             return "failed"
         if self.conflicts:
             return "conflicts"
@@ -102,7 +157,15 @@ class Job:
 
 def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Port:
     """Port one change set onto `job.setting.tree`. Raises SyncError for hostile or unusable input."""
-    job = replace(job, setting=_formatted_ahead(changes, job.setting))
+    files = port_files(changes, replace(job, setting=_formatted_ahead(changes, job.setting)), progress)
+    ledger = make_ledger(changes, files.outcomes, job.setting.config, ci=files.workflows.registrations)
+    if job.resolutions:
+        ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
+    return Port(changes, files, ledger)
+
+
+def port_files(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Files:
+    """The files of a change set, merged onto `job.setting.tree` and checked."""
     setting, tree, config = job.setting, job.setting.tree, job.setting.config
     special = workflow_files(changes, tree, config)
     outcomes = []
@@ -126,10 +189,7 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     checks = verify(_context(job, outcomes, final, unresolved, theirs))
     if not workflows.conflicts:
         checks["ci"] = check_workflows(tree, Overlay(tree, final), theirs, final, config)
-    ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
-    if job.resolutions:
-        ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
-    return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)
+    return Files(tuple(outcomes), workflows, checks, mechanical, final, unresolved)
 
 
 def _is_brought(outcome: FileOutcome, setting: Setting) -> bool:

@@ -226,7 +226,6 @@ class Run:
         assert self.committer
         message = mechanical_message(port.changes, self.places.config.upstream.repo, self.committer)
         first = commit(repo, write_tree(repo, tip, port.mechanical), tip, message, port.changes.author)
-        marked = {o.path for o in port.outcomes if o.merged and o.merged.conflicts and b"<<<<<<<" in o.merged.final}
         state = paused.State(
             branch=self.branch,
             base=self.base,
@@ -234,7 +233,7 @@ class Run:
             done=done,
             landings=tuple((each.pr, each.commit) for each in left),
             conflicts=tuple(sorted(stages)),
-            undecided=tuple(sorted(set(stages) - marked - set(port.workflows.stages))),
+            undecided=tuple(sorted(set(stages) - port.files.marked)),
             name=self.request.name,
             bring=self.request.bring,
             upstream=self.request.upstream and anywhere(self.request.upstream),

@@ -9,7 +9,10 @@ from sync_tools.formatters import format_bytes
 from sync_tools.plan.brief import Reader
 from sync_tools.plan.build import Ground, plan
 from sync_tools.plan.report import Line, as_object, lines
+from sync_tools.plan.side import side
 from sync_tools.plan.standing import standing
+from sync_tools.plan.table import window_lines, window_object
+from sync_tools.plan.window import plan_window, window_reader
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
 from sync_tools.port.style import seam_style
@@ -17,7 +20,8 @@ from sync_tools.terminal import clean, console, print_json
 from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.history import messages
-from sync_tools.upstream.resolve import Landing, bare_commit, landing, main_line
+from sync_tools.upstream.resolve import bare_commit, landing, main_line
+from sync_tools.upstream.window import window
 
 
 def run(
@@ -28,13 +32,13 @@ def run(
     cutoff: str | None,
     tip: str | None,
 ) -> int:
-    """The plan of one change; 0 when it is made: a plan asks nothing of anybody."""
-    if len(prs) + len(commits) != 1:
-        raise SyncError(
-            "one change at a time", "vime-sync plan", "name one: vime-sync plan 1921; or --cutoff and --tip"
-        )
+    """The plan of one change, or of a window; 0 when it is made: a plan asks nothing of anybody."""
+    if cutoff is not None and not prs and not commits:
+        return _window(settings, base, cutoff, tip)
+    if cutoff is not None or len(prs) + len(commits) != 1:
+        raise SyncError("plan takes one change, or a window", "vime-sync plan", "vime-sync plan 1921, or --cutoff REV")
     upstream, config = settings.upstream, settings.config
-    landed = landing(upstream, prs[0]) if prs else _named(settings, commits[0])
+    landed = landing(upstream, prs[0]) if prs else bare_commit(upstream, commits[0])
     ground = _ground(settings, base)
     line = messages(upstream, _tip(settings, tip))
     reader = Reader(upstream, config, standing(ground.fork.repo, ground.base, config, upstream, line))
@@ -47,8 +51,22 @@ def run(
     return 0
 
 
-def _named(settings: Settings, rev: str) -> Landing:
-    return bare_commit(settings.upstream, rev)
+def _window(settings: Settings, base: str | None, cutoff: str, tip: str | None) -> int:
+    upstream, config, fork = settings.upstream, settings.config, Fork(settings.repo)
+    asked = window(upstream, cutoff, tip or main_line(upstream))
+    commit = fork.base(base)
+    where = standing(fork.repo, commit, config, upstream, messages(upstream, asked.tip))
+    made = plan_window(
+        asked.cutoff,
+        asked.tip,
+        window_reader(upstream, config, where, asked.cutoff, asked.tip),
+        side(fork.repo, commit, config),
+    )
+    if settings.json:
+        print_json(window_object(made))
+    else:
+        show(window_lines(made))
+    return 0
 
 
 def _tip(settings: Settings, tip: str | None) -> str:

@@ -67,8 +67,8 @@ def brief(changes: ChangeSet, reader: Reader) -> Briefing:
     floor = standing.floor(changes.commit)
     history = reader.diffs(floor, line[0].commit, [i.path for f in files for i in (f.before, f.after) if i])
     touched = [FileDiff(f.before and f.before.path, f.after and f.after.path, f.hunks) for f in files]
-    direct = needs(touched, _before(line, at, floor, history), {f.before.path: _base(f) for f in files if f.before})
-    found = _prerequisites(direct, standing)
+    direct = needs(touched, before(line, at, floor, history), {f.before.path: _base(f) for f in files if f.before})
+    found = as_prerequisites(direct, standing)
     found += _transitive(found, reader, floor)
     own = {f.after.path: [n for h in f.hunks for n in h.new] for f in files if f.after and f.hunks}
     symbols = {f.after.path: _symbols(f.after.path, f.after.data) for f in files if f.after}
@@ -76,7 +76,7 @@ def brief(changes: ChangeSet, reader: Reader) -> Briefing:
     return Briefing(change, state, tuple(found), later, SEARCHED if standing.cutoff is None else None)
 
 
-def _before(
+def before(
     line: Sequence[Message], at: int, floor: str | None, history: Diffs
 ) -> list[tuple[str, tuple[FileDiff, ...]]]:
     """The diffs of the commits before one, newest first, down to the floor."""
@@ -98,7 +98,7 @@ def _symbols(path: str, data: bytes) -> tuple[str, ...]:
     return tuple(name for name, _ in labels(path, data))
 
 
-def _prerequisites(
+def as_prerequisites(
     found: Mapping[str, Sequence[object]], standing: Standing, through: Change | None = None
 ) -> list[Prerequisite]:
     """What is missing first; in that, what is edited before what is beside; else upstream's order, newest last."""
@@ -125,8 +125,8 @@ def _transitive(direct: Iterable[Prerequisite], reader: Reader, floor: str | Non
     found = []
     for change in queue:
         files = [f for f in history.get(change.commit, ()) if not reader.generated(f.path)]
-        needed = needs(files, _before(line, standing.position[change.commit], floor, history), {})
-        for each in _prerequisites(needed, standing, change):
+        needed = needs(files, before(line, standing.position[change.commit], floor, history), {})
+        for each in as_prerequisites(needed, standing, change):
             if each.state == "missing" and each.change.commit not in seen:
                 seen.add(each.change.commit)
                 queue.append(each.change)

@@ -110,7 +110,7 @@ def _on(lines: Mapping[int, int], hunks: Sequence[Hunk]) -> tuple[set[int], dict
         gone |= set(hunk.old)
         reached |= inside - {STRANGER}
         if within or inside:
-            after.update({n: STRANGER for n in hunk.new})
+            after.update(dict.fromkeys(hunk.new, STRANGER))
     at, shift = 0, 0
     for line, then in sorted(lines.items()):
         while at < len(hunks) and hunks[at].old.stop <= line:

@@ -11,7 +11,7 @@ Relation = Literal["edits", "beside", "file", "uses"]
 defined."""
 
 LaterKind = Literal["revert", "fix", "change"]
-Mark = Literal["untested", "engine", "unresolved", "ci", "executes", "conflict", "removes", "reverted"]
+Mark = Literal["untested", "engine", "unresolved", "ci", "executes", "conflict", "removes", "reverted", "edited"]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sync_tools.ledger.reverts import NUMBER
-from sync_tools.plan.model import Briefing, Change, Companion, Later, Left, Place, Plan, Prerequisite
+from sync_tools.plan.model import Briefing, Change, Companion, Later, Left, Place, Plan, Prerequisite, Risk
 from sync_tools.plural import counted
 
 Line = tuple[str, str]
@@ -27,21 +27,11 @@ def as_object(plan: Plan) -> dict[str, Any]:
         "other_landings": list(plan.other_landings),
         "files": [vars(file) for file in plan.files],
         **briefing_object(plan.briefing),
-        "companions": [{**_change(each.change), "why": each.why} for each in plan.companions],
-        "absent_paths": [_left(each) for each in plan.absent],
-        "owned_paths": [_left(each) for each in plan.owned],
-        "dropped_paths": [_left(each) for each in plan.dropped],
-        "risks": [
-            {
-                "pr": change.pr,
-                "commit": change.commit,
-                "mark": risk.mark,
-                "why": risk.why,
-                "paths": list(risk.paths),
-                "rules": list(risk.rules),
-            }
-            for risk in plan.risks
-        ],
+        "companions": [{**change_object(each.change), "why": each.why} for each in plan.companions],
+        "absent_paths": [left_object(each) for each in plan.absent],
+        "owned_paths": [left_object(each) for each in plan.owned],
+        "dropped_paths": [left_object(each) for each in plan.dropped],
+        "risks": [risk_object(change, risk) for risk in plan.risks],
         "ci": {
             "rows": [vars(row) for row in plan.rows],
             "labels": sorted({row.label for row in plan.rows if row.label}),
@@ -54,29 +44,42 @@ def briefing_object(briefing: Briefing) -> dict[str, Any]:
     return {
         "prerequisites": [
             {
-                **_change(each.change),
+                **change_object(each.change),
                 "state": each.state,
                 "why": why_needed(each),
                 "places": [{"relation": n.relation, **_place(n.place)} for n in each.needs],
-                "through": _change(each.through) if each.through else None,
+                "through": change_object(each.through) if each.through else None,
             }
             for each in briefing.prerequisites
         ],
         "later_changes": [
             {
-                **_change(each.change),
+                **change_object(each.change),
                 "kind": each.kind,
                 "why": why_later(each),
                 "lines": each.lines,
                 "places": [_place(place) for place in each.places],
-                "undone_by": _change(each.undone_by) if each.undone_by else None,
+                "undone_by": change_object(each.undone_by) if each.undone_by else None,
             }
             for each in briefing.later
         ],
     }
 
 
-def _change(change: Change) -> dict[str, Any]:
+def risk_object(change: Change, risk: Risk) -> dict[str, Any]:
+    """A mark, with the change that it is of."""
+    return {
+        "pr": change.pr,
+        "commit": change.commit,
+        "mark": risk.mark,
+        "why": risk.why,
+        "paths": list(risk.paths),
+        "rules": list(risk.rules),
+    }
+
+
+def change_object(change: Change) -> dict[str, Any]:
+    """A change of upstream's; `commit` is null where the main line does not hold it."""
     return {"pr": change.pr, "commit": change.commit or None, "title": change.subject}
 
 
@@ -84,7 +87,8 @@ def _place(place: Place) -> dict[str, Any]:
     return {"path": place.path, "lines": list(place.lines), "symbol": place.symbol}
 
 
-def _left(left: Left) -> dict[str, Any]:
+def left_object(left: Left) -> dict[str, Any]:
+    """A path that stays out; `commit` is the fork's that removed it."""
     return {"pr": None, "commit": left.commit, "path": left.path, "why": left.why}
 
 

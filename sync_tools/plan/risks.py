@@ -33,7 +33,7 @@ def kind_of(path: str) -> str:
 def risks(outcomes: Sequence[FileOutcome], sites: Sequence[Unresolved], briefing: Briefing) -> Iterator[Risk]:
     """The marks of a change, from what a port would make of it and from what upstream did before and after."""
     changes = [outcome.change for outcome in outcomes]
-    yield from _reverted(briefing.later)
+    yield from reverted(briefing.later)
     yield from _conflicts(outcomes, briefing.prerequisites)
     for site in sites:
         yield Risk("unresolved", f"{site.path}:{site.line} {site.what}: {site.why}", (site.path,))
@@ -63,7 +63,7 @@ def lacked(path: str, prerequisites: Iterable[Prerequisite]) -> tuple[str, ...]:
     )
 
 
-def _reverted(later: Iterable[Later]) -> Iterator[Risk]:
+def reverted(later: Iterable[Later]) -> Iterator[Risk]:
     for each in later:
         if each.kind == "revert" and each.undone_by is None:
             yield Risk("reverted", f"upstream took it back in {_name(each.change.pr, each.change.commit)}")
@@ -84,7 +84,9 @@ def _engine(outcomes: Iterable[FileOutcome]) -> Iterator[Risk]:
                     found.setdefault(outcome.change.path, set()).add(use.rule)
     if found:
         rules = tuple(sorted(set().union(*found.values())))
-        yield Risk("engine", f"the engine's seam: {', '.join(rules)} in {_paths(found)}", tuple(sorted(found)), rules)
+        yield Risk(
+            "engine", f"the engine's seam: {', '.join(rules)} in {told_paths(found)}", tuple(sorted(found)), rules
+        )
 
 
 def untested(changes: Sequence[FileChange]) -> Iterator[Risk]:
@@ -93,7 +95,7 @@ def untested(changes: Sequence[FileChange]) -> Iterator[Risk]:
         return
     paths = tuple(c.path for c in changes if kind_of(c.path) == "code" and behaves_otherwise(c))
     if paths:
-        yield Risk("untested", f"behaviour changes and no test does: {_paths(paths)}", paths)
+        yield Risk("untested", f"behaviour changes and no test does: {told_paths(paths)}", paths)
 
 
 def ci_and_executed(paths: Iterable[str]) -> Iterator[Risk]:
@@ -101,10 +103,10 @@ def ci_and_executed(paths: Iterable[str]) -> Iterator[Risk]:
     run = [path for path in paths if executes(path)]
     matrix = tuple(path for path in paths if kind_of(path) == "ci")
     if matrix:
-        yield Risk("ci", f"changes CI: {_paths(matrix)}", matrix)
+        yield Risk("ci", f"changes CI: {told_paths(matrix)}", matrix)
     rest = tuple(path for path in run if path not in matrix)
     if rest:
-        yield Risk("executes", f"CI or an installation runs {_paths(rest)}", rest)
+        yield Risk("executes", f"CI or an installation runs {told_paths(rest)}", rest)
 
 
 def behaves_otherwise(change: FileChange) -> bool:
@@ -130,7 +132,7 @@ def _shape(image: Image | None) -> str | None:
     return ast.dump(tree)
 
 
-def _paths(paths: Iterable[str]) -> str:
+def told_paths(paths: Iterable[str]) -> str:
     """The first paths, and how many more there are."""
     listed = sorted(paths)
     return ", ".join(listed[:3]) + (f" and {counted(len(listed) - 3, 'more file')}" if len(listed) > 3 else "")

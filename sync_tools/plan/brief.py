@@ -55,8 +55,9 @@ class Reader:
         return path == self.config.ci.workflow
 
 
-def brief(changes: ChangeSet, reader: Reader) -> Briefing:
-    """What a change on the main line stands on, and what became of it up to the tip."""
+def brief(changes: ChangeSet, reader: Reader, transitive: bool = True) -> Briefing:
+    """What a change on the main line stands on (`transitive`: and what that needs in turn), and what became of it up to
+    the tip."""
     standing, line = reader.standing, reader.line
     at = standing.position.get(changes.commit)
     change = Change(changes.pr, changes.commit, changes.subject)
@@ -69,7 +70,7 @@ def brief(changes: ChangeSet, reader: Reader) -> Briefing:
     touched = [FileDiff(f.before and f.before.path, f.after and f.after.path, f.hunks) for f in files]
     direct = needs(touched, before(line, at, floor, history), {f.before.path: _base(f) for f in files if f.before})
     found = as_prerequisites(direct, standing)
-    found += _transitive(found, reader, floor)
+    found += _transitive(found, reader, floor) if transitive else []
     own = {f.after.path: [n for h in f.hunks for n in h.new] for f in files if f.after and f.hunks}
     symbols = {f.after.path: _symbols(f.after.path, f.after.data) for f in files if f.after}
     later = later_changes(own, symbols, changes.commit, line, history, reader.config.upstream.repo)

@@ -9,6 +9,7 @@ from sync_tools.ledger.paths import executes
 from sync_tools.ledger.rules import is_seam
 from sync_tools.ledger.view import FileView
 from sync_tools.outcome import FileOutcome
+from sync_tools.plan.conflicts import causes
 from sync_tools.plan.model import Briefing, Later, Prerequisite, Risk
 from sync_tools.plural import counted
 from sync_tools.port.pipeline import Unresolved
@@ -48,19 +49,9 @@ def _conflicts(outcomes: Iterable[FileOutcome], prerequisites: Sequence[Prerequi
         if outcome.merged and outcome.merged.conflicts:
             symbols = sorted({c.symbol for c in outcome.merged.conflicts} - {"", outcome.path})
             where = f" ({', '.join(symbols)})" if symbols else ""
-            before = outcome.change.before
-            lacking = lacked(before.path, prerequisites) if before else ()
-            cause = f"the fork lacks {', '.join(lacking)}" if lacking else "the fork changed the same lines"
+            lacking = [_name(p.change.pr, p.change.commit) for p in causes(outcome, prerequisites)]
+            cause = f"on lines of {', '.join(lacking)}" if lacking else "the fork changed the same lines"
             yield Risk("conflict", f"{outcome.path}{where}: {cause}", (outcome.path,))
-
-
-def lacked(path: str, prerequisites: Iterable[Prerequisite]) -> tuple[str, ...]:
-    """The missing changes that wrote lines of a path which the planned one rests on."""
-    return tuple(
-        _name(p.change.pr, p.change.commit)
-        for p in prerequisites
-        if p.state == "missing" and p.through is None and any(n.place.path == path for n in p.needs)
-    )
 
 
 def reverted(later: Iterable[Later]) -> Iterator[Risk]:

@@ -26,9 +26,15 @@ class Standing:
         """How far each commit of the main line is from its tip."""
         return {message.commit: at for at, message in enumerate(self.line)}
 
+    @cached_property
+    def _newest(self) -> dict[int, str]:
+        """The commit that a number means: the newest that carries it."""
+        return {m.pr: m.commit for m in reversed(self.line) if m.pr is not None}
+
     def state(self, pr: int | None, commit: str) -> State:
         """Whether the fork has a landing."""
-        if self.known.has(pr, commit):
+        meant = pr if pr is not None and self._newest.get(pr, commit) == commit else None
+        if self.known.has(meant, commit):
             return "landed"
         if self.cutoff is None:
             return "unknown"

@@ -163,6 +163,38 @@ def replay(
 
 
 @app.command()
+def plan(
+    number: Annotated[
+        str | None, typer.Argument(help="A pull request of upstream's, or a commit's hex.", metavar="[N]")
+    ] = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="Plan a window instead: what landed after this commit.")
+    ] = None,
+    tip: Annotated[
+        str | None,
+        typer.Option(metavar="REV", help="Where the window, or the look at later changes, ends.", show_default="main"),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="BRANCH", help="The fork's branch; the current one if not given.")
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Say what a port will take, and write nothing.
+
+    What it needs first, what upstream did to its lines later, and what makes it more than routine.
+
+    Example: vime-sync plan 1921
+    """
+    from sync_tools.commands.plan import run
+
+    prs, commits = _landings([number] if number else [], [])
+    raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
+
+
+@app.command()
 def init(
     repo: RepoPath = Path(),
     config: ConfigPath = None,

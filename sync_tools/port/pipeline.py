@@ -157,7 +157,7 @@ class Job:
 
 def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Port:
     """Port one change set onto `job.setting.tree`. Raises SyncError for hostile or unusable input."""
-    files = port_files(changes, replace(job, setting=_formatted_ahead(changes, job.setting)), progress)
+    files = port_files(changes, replace(job, setting=formatted_ahead(changes, job.setting)), progress)
     ledger = make_ledger(changes, files.outcomes, job.setting.config, ci=files.workflows.registrations)
     if job.resolutions:
         ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
@@ -167,14 +167,8 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
 def port_files(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Files:
     """The files of a change set, merged onto `job.setting.tree` and checked."""
     setting, tree, config = job.setting, job.setting.tree, job.setting.config
-    special = workflow_files(changes, tree, config)
-    outcomes = []
-    for change in changes.files:
-        progress(change.path)
-        outcomes.append(special[change.path] if change.path in special else port_file(change, setting))
-    workflows = port_workflows(changes, [o for o in outcomes if o.change.path in special], setting)
-    by_path = {o.change.path: o for o in workflows.outcomes}
-    outcomes = [_settled(by_path.get(o.change.path, o), job) for o in outcomes]
+    arranged, workflows = arrange(changes, setting, progress)
+    outcomes = [_settled(outcome, job) for outcome in arranged]
     mechanical, final = mechanical_edits(outcomes, tree), final_edits(outcomes, tree)
     final |= without_noops(workflows.edits, tree)
     if setting.translator.style == "vendor" and not has_seam(tree, config) and _names_seam(final.values(), config):
@@ -185,18 +179,32 @@ def port_files(changes: ChangeSet, job: Job, progress: Progress = lambda _: None
     if theirs and brought:
         final |= needed(brought, Overlay(tree, final), theirs)
     progress("checks")
-    unresolved = tuple(_unresolved(outcomes))
+    unresolved = tuple(unresolved_sites(outcomes))
     checks = verify(_context(job, outcomes, final, unresolved, theirs))
     if not workflows.conflicts:
         checks["ci"] = check_workflows(tree, Overlay(tree, final), theirs, final, config)
     return Files(tuple(outcomes), workflows, checks, mechanical, final, unresolved)
 
 
+def arrange(
+    changes: ChangeSet, setting: Setting, progress: Progress = lambda _: None
+) -> tuple[list[FileOutcome], Workflows]:
+    """What becomes of each file of a change, and of the matrix."""
+    special = workflow_files(changes, setting.tree, setting.config)
+    outcomes = []
+    for change in changes.files:
+        progress(change.path)
+        outcomes.append(special[change.path] if change.path in special else port_file(change, setting))
+    workflows = port_workflows(changes, [o for o in outcomes if o.change.path in special], setting)
+    by_path = {o.change.path: o for o in workflows.outcomes}
+    return [by_path.get(o.change.path, o) for o in outcomes], workflows
+
+
 def _is_brought(outcome: FileOutcome, setting: Setting) -> bool:
     return outcome.ours is None and bool({outcome.path, outcome.change.path} & setting.brought)
 
 
-def _formatted_ahead(changes: ChangeSet, setting: Setting) -> Setting:
+def formatted_ahead(changes: ChangeSet, setting: Setting) -> Setting:
     """The setting with a formatter that has seen the change's images: a process a formatter, not one a file."""
     formatters, translator = setting.config.formatting, setting.translator
     images = [i for c in changes.files for i in (c.before, c.after) if i and i.mode in (REGULAR, EXECUTABLE)]
@@ -224,7 +232,7 @@ def _names_seam(blobs: Iterable[Blob | None], config: Config) -> bool:
     return any(blob and any(s in blob.data for s in spellings) for blob in blobs)
 
 
-def _unresolved(outcomes: Sequence[FileOutcome]) -> list[Unresolved]:
+def unresolved_sites(outcomes: Sequence[FileOutcome]) -> list[Unresolved]:
     """Sites whose statement the change touches; those of untouched lines were there before."""
     found = []
     for outcome in outcomes:

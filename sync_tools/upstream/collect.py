@@ -79,10 +79,15 @@ def _change(
     before, after = (_image(repo, *side) for side in (old, new))
     head = section.split(b"\n@@ ", 1)[0]
     binary = b"\nBinary files " in b"\n" + head or b"\nGIT binary patch" in head
-    hunks = () if binary else tuple(_hunk(found.groups()) for found in HUNK.finditer(_headers_only(section)))
+    hunks = () if binary else hunks_in(section)
     kinds: dict[str, FileKind] = {"A": "added", "D": "deleted", "R": "renamed", "T": "type"}
     kind = kinds.get(status[0], "mode" if before and after and before.data == after.data else "modified")
     return FileChange(kind, before, after, int(status[1:] or 0) if status[0] == "R" else 0, binary, hunks)
+
+
+def hunks_in(section: bytes) -> tuple[Hunk, ...]:
+    """The hunks of one file's part of a patch without context."""
+    return tuple(_hunk(found.groups()) for found in HUNK.finditer(_headers_only(section)))
 
 
 def _headers_only(section: bytes) -> bytes:

@@ -138,6 +138,30 @@ def port(
 
 
 @app.command()
+def status(
+    tip: Annotated[
+        str | None, typer.Option(metavar="REV", help="The commit of upstream to look up to; its main line's newest.")
+    ] = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="The commit of upstream to look from; the fork's own cutoff.")
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """What of upstream the fork has, lacks, or has open.
+
+    By ledgers where there are some, else by content: what stands in the files tells, not a label. Writes nothing.
+
+    Example: vime-sync status
+    """
+    from sync_tools.commands.status import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff))
+
+
+@app.command()
 def init(
     repo: RepoPath = Path(),
     config: ConfigPath = None,

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from sync_tools.adopt.lines import compact, tells
 from sync_tools.ledger.lines import split
 from sync_tools.tree import Blob, Tree
 
-MOVED = 0.5
+MOVED, FEW = 0.5, 50
 
 
 @dataclass(frozen=True)
@@ -45,27 +45,22 @@ class ForkFiles:
 
     def moved(self, path: str, lines: Sequence[bytes]) -> ForkFile | None:
         """Where a file of these lines went: the fork's own file that holds most of them, if that is at least half. One of
-        another kind is no candidate, and one of the same name goes first."""
-        wanted = Counter(line for line in lines if tells(line))
-        if not wanted:
+        another kind is no candidate, and of two equal ones that of the same name is taken."""
+        wanted = {line for line in lines if tells(line) and len(self._holders.get(line, ())) <= FEW}
+        shares = Counter(other for line in wanted for other in self._holders.get(line, ()) if _kind(other) == _kind(path))
+        if not shares:
             return None
-        scored = [(_held(wanted, self.file(other)), _name(other) == _name(path), other) for other in self._own(path)]
-        share, _, best = max(scored, default=(0.0, False, ""))
-        return self.file(best) if share >= MOVED else None
-
-    def _own(self, path: str) -> Iterable[str]:
-        return self._by_kind.get(_kind(path), ())
+        best = max(sorted(shares), key=lambda other: (shares[other], _name(other) == _name(path)))
+        return self.file(best) if shares[best] >= MOVED * len(wanted) else None
 
     @cached_property
-    def _by_kind(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+    def _holders(self) -> dict[bytes, list[str]]:
+        """The fork's own files that hold a line. A line that many of them hold is no evidence."""
+        found: dict[bytes, list[str]] = {}
         for path in sorted(self.tree.paths() - self.upstreams):
-            found.setdefault(_kind(path), []).append(path)
+            for line in filter(tells, self.file(path).bag):
+                found.setdefault(line, []).append(path)
         return found
-
-
-def _held(wanted: Counter[bytes], file: ForkFile) -> float:
-    return sum(min(n, file.bag[line]) for line, n in wanted.items()) / wanted.total()
 
 
 def _name(path: str) -> str:

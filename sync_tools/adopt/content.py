@@ -5,8 +5,9 @@ that later changes of upstream's replaced does not count; a landing of which not
 successors. Lines that the file had before the window anyway, and lines that say nothing, are no evidence either way.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
 from sync_tools.adopt.fork import ForkFile
@@ -124,8 +125,8 @@ class Judge:
     _aligned: dict[tuple[int, str], frozenset[int]] = field(default_factory=dict)
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """One for each step."""
-        found = [self._own(step) for step in self.trace.steps]
+        """One for each step. The images that `replaced_images` names must be there by now."""
+        found = [self._own(n) for n in range(len(self.trace.steps))]
         for n, verdict in enumerate(found):
             if not verdict.judged and verdict.state != "skipped":
                 found[n] = replace(verdict, state=self._like_its_writers(n, found))
@@ -133,14 +134,35 @@ class Judge:
             found[n] = self._by_successors(n, found)
         return tuple(found)
 
-    def _own(self, step: Sequence[Traced]) -> Verdict:
-        """By the lines that are left of a landing; as it was where none are."""
-        left = Verdict("landed", tuple(self._path(t, as_written=False) for t in step))
-        left = replace(left, state=_overall(left))
-        if left.state in ("partly", "skipped") or not all_replaced(step, self.trace):
+    def replaced_images(self) -> set[Side]:
+        """The images of the landings of which nothing is left at the tip."""
+        return {line.side for n in self._replaced for line in self._ended(n)}
+
+    @cached_property
+    def _left(self) -> tuple[Verdict, ...]:
+        """By the lines that are left of each landing."""
+        return tuple(self._judged(step, as_written=False) for step in self.trace.steps)
+
+    @cached_property
+    def _replaced(self) -> frozenset[int]:
+        left = enumerate(self._left)
+        return frozenset(n for n, v in left if v.state != "skipped" and not v.total.written and self._ended(n))
+
+    def _ended(self, n: int) -> list[Line]:
+        """The lines that a landing wrote and a later one replaced."""
+        added = [line for traced in self.trace.steps[n] for piece in traced.pieces for line in piece.added]
+        return [line for line in added if line not in self.trace.standing]
+
+    def _judged(self, step: Sequence[Traced], as_written: bool) -> Verdict:
+        verdict = Verdict("landed", tuple(self._path(t, as_written) for t in step))
+        return replace(verdict, state=_overall(verdict))
+
+    def _own(self, n: int) -> Verdict:
+        """By what is left of a landing; as it was, where nothing is."""
+        left = self._left[n]
+        if n not in self._replaced:
             return left
-        was = Verdict("landed", tuple(self._path(t, as_written=True) for t in step))
-        return replace(was, state=_overall(was), cleared=left.total.gone == left.total.removed)
+        return replace(self._judged(self.trace.steps[n], as_written=True), cleared=left.total.gone == left.total.removed)
 
     def _like_its_writers(self, n: int, found: Sequence[Verdict]) -> State:
         """A landing that only removes what the window wrote, and that the fork has not: whether the fork ever had it."""
@@ -149,10 +171,11 @@ class Judge:
         return "absent" if writers and all(found[m].state == "absent" for m in writers) else "landed"
 
     def _by_successors(self, n: int, found: Sequence[Verdict]) -> Verdict:
-        verdict, step = found[n], self.trace.steps[n]
-        if verdict.state != "absent" or not verdict.cleared or not all_replaced(step, self.trace):
+        """Absent as it was, but what replaced it all is here."""
+        verdict = found[n]
+        if verdict.state != "absent" or not verdict.cleared or n not in self._replaced:
             return verdict
-        by = tuple(sorted({self.trace.ended[line] for t in step for p in t.pieces for line in p.added}))
+        by = tuple(sorted({self.trace.ended[line] for line in self._ended(n)}))
         done = all(found[m].state in ("landed", "superseded") for m in by)
         return replace(verdict, state="superseded", by=by) if done else verdict
 
@@ -239,20 +262,6 @@ def needed(trace: Trace, wanted: Iterable[Traced]) -> set[Side]:
         for piece in traced.pieces:
             found |= {line.side for line in piece.removed if line not in trace.standing}
     return {side for side in found if side is not None}
-
-
-def as_written(trace: Trace) -> set[Side]:
-    """The images of landings of which no line is left at the tip."""
-    found = set()
-    for step in trace.steps:
-        if all_replaced(step, trace):
-            found |= {line.side for traced in step for piece in traced.pieces for line in piece.added}
-    return found
-
-
-def all_replaced(step: Sequence[Traced], trace: Trace) -> bool:
-    added = [line for traced in step for piece in traced.pieces for line in piece.added]
-    return bool(added) and not any(line in trace.standing for line in added)
 
 
 def _state(pieces: Sequence[Tally]) -> State:

@@ -1,6 +1,6 @@
 """The images of upstream's files that a comparison asks for, translated and formatted as a port would, each one once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sync_tools.adopt.lines import Rendered
@@ -47,10 +47,21 @@ class Images:
     def read(self, side: Side) -> bytes:
         return side.oid.encode() if side.mode == GITLINK else self.upstream.read(side.oid)
 
+    def _read(self, sides: Sequence[Side]) -> dict[Side, bytes]:
+        """The bytes of many files, by one run of git."""
+        files = [side for side in sides if side.mode != GITLINK]
+        out = self.upstream.run("cat-file", "--batch", data="".join(f"{side.oid}\n" for side in files).encode())
+        found, at = {side: side.oid.encode() for side in sides if side.mode == GITLINK}, 0
+        for side in files:
+            start = out.index(b"\n", at) + 1
+            end = start + int(out[at : start - 1].split()[2])
+            found[side], at = out[start:end], end + 1
+        return found
+
     def rendered(self, sides: Iterable[Side]) -> Mapping[Side, Rendered]:
         """Each file as the fork would have it."""
         wanted = list(dict.fromkeys(sides))
-        data = {side: self.read(side) for side in wanted}
+        data = self._read(wanted)
         regular = [side for side in wanted if side.mode not in (SYMLINK, GITLINK)]
         keys = {f"{n}:{side.path}": side for n, side in enumerate(regular)}
         job = _Numbered(self.translator, self.translator.config)

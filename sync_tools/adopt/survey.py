@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sync_tools.adopt.content import Judge, Verdict, as_written, needed
+from sync_tools.adopt.content import Judge, Verdict, needed
 from sync_tools.adopt.fork import ForkFiles
 from sync_tools.adopt.images import Images
 from sync_tools.adopt.places import ForkPlaces
@@ -36,5 +36,7 @@ def survey(upstream: Repo, window: Window, tree: Tree, config: Config, translato
     files = ForkFiles(tree, frozenset(translator.path(path) for path in ends))
     places = ForkPlaces(traced, files, config, translator, {})
     wanted = [t for step in traced.steps for t in step if not places.excuse(t)]
-    places.rendered |= images.rendered(needed(traced, wanted) | as_written(traced))
-    return Survey(window, done, traced, Judge(traced, places.rendered, places).verdicts(), places)
+    places.rendered |= images.rendered(needed(traced, wanted))
+    judge = Judge(traced, places.rendered, places)
+    places.rendered |= images.rendered(judge.replaced_images() - places.rendered.keys())
+    return Survey(window, done, traced, judge.verdicts(), places)

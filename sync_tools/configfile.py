@@ -56,6 +56,7 @@ def _append(document: Any, key: str, rows: Sequence[dict[str, Any]]) -> None:
     from tomlkit.items import AoT
 
     if key not in document:
+        document.add(tomlkit.nl())
         document.add(key, tomlkit.aot())
     for row in rows:
         document[key].append(_item(row) if isinstance(document[key], AoT) else _inline(row))

@@ -197,13 +197,14 @@ class Judge:
         file = self.trace.files[traced.file]
         first, last = self._image(file.first), self._image(file.last)
         written = removed = held = gone = 0
+        moved = self._texts(line for each in traced.pieces for line in each.removed)
         for line in piece.added:
             if line not in self.trace.standing and not as_written:
                 continue
             image, at = self._stands(line)
             for j in image.of(at):
                 text = image.lines[j]
-                if tells(text) and (weak or not first.bag[text]):
+                if tells(text) and (weak or not (first.bag[text] or text in moved)):
                     written += 1
                     held += self._holds(ours, traced.file, image, j, weak)
         for line in piece.removed:
@@ -216,6 +217,9 @@ class Judge:
                     removed += left or line.step == BEFORE
                     gone += not left and line.step == BEFORE
         return Tally(held, written, gone, removed)
+
+    def _texts(self, lines: Iterable[Line]) -> set[bytes]:
+        return {image.lines[j] for line in lines for image, at in [self._stands(line)] for j in image.of(at)}
 
     def _stands(self, line: Line) -> tuple[Rendered, int]:
         side, at = self.trace.standing.get(line, (line.side, line.at))

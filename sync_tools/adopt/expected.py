@@ -4,7 +4,7 @@ That is the import at the cutoff, with those later changes of a file on top that
 the first ones; where the fork skipped one in between, the later ones are merged over the gap, as ports would have been.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
@@ -12,9 +12,11 @@ from sync_tools.adopt.content import PathVerdict, Verdict
 from sync_tools.adopt.images import Images
 from sync_tools.adopt.places import excuse
 from sync_tools.adopt.survey import Survey
+from sync_tools.ci.port import port_template
 from sync_tools.config import Config
 from sync_tools.merge.file import merge_file
 from sync_tools.policy import policy_for
+from sync_tools.port.images import TEMPLATE, matrix_name
 from sync_tools.tree import Blob
 from sync_tools.upstream.steps import Change, Side
 
@@ -89,8 +91,10 @@ def _chains(survey: Survey, cutoff: dict[str, Side]) -> Iterable[_Chain]:
 
 
 def _has(path: PathVerdict, verdict: Verdict) -> bool:
-    """Whether the fork has a landing's change of one path; where no line tells, it is like the rest of the landing."""
-    return path.state in HAS if path.total.wanted else verdict.state in HAS
+    """Whether the fork has a landing's change of one path; where no line of it tells, it is like the rest of the landing."""
+    if verdict.state == "partly":
+        return path.state == "landed" and not path.weak
+    return verdict.state in HAS
 
 
 def _expected(chain: _Chain, survey: Survey) -> Expected:
@@ -98,15 +102,37 @@ def _expected(chain: _Chain, survey: Survey) -> Expected:
     rendered = survey.places.rendered
     path = survey.places.place(chain.last.path)
     data = rendered[chain.start].translation.data if chain.start else b""
-    merged = reduce(lambda ours, change: _merged(path, change, ours, rendered), chain.rest, data)
+    merged = reduce(lambda ours, change: _merged(path, change, ours, survey), chain.rest, data)
     others = [rendered[side].translation.data for side in sorted(chain.sides)]
-    return Expected(chain.last.path, path, tuple(Blob(each, chain.last.mode) for each in dict.fromkeys([merged, *others])))
+    blobs = tuple(Blob(each, chain.last.mode) for each in dict.fromkeys([merged, *others]))
+    return Expected(chain.last.path, path, blobs)
 
 
-def _merged(path: str, change: Change, ours: bytes, rendered) -> bytes:
-    """A later change over a gap; one that does not fit leaves the file as it is, and shows as a difference."""
+def _merged(path: str, change: Change, ours: bytes, survey: Survey) -> bytes:
+    """A later change over a gap, as a port makes it; one that does not fit leaves the file as it is, and shows as a
+    difference."""
+    rendered = survey.places.rendered
     if change.after is None:
         return ours
+    if path.endswith(TEMPLATE):
+        return _template(change, ours, survey)
     base = rendered[change.before].translation.data if change.before else None
     merge = merge_file(path, base, ours, rendered[change.after].translation.data)
     return ours if merge.conflicts else merge.final
+
+
+def _template(change: Change, ours: bytes, survey: Survey) -> bytes:
+    """Rows go into the matrix by meaning."""
+    places, images = survey.places, [survey.places.rendered[side] for side in (change.before, change.after) if side]
+    translated = {image.image.data: image.translation.data for image in images}
+    before, after = (side and places.rendered[side].image.data for side in (change.before, change.after))
+    ported = port_template(
+        before,
+        after,
+        ours,
+        rename=lambda name: matrix_name(name, places.config, places.translator),
+        translate=lambda data: translated[data],
+        merge=merge_file,
+        places=places.config.ci.places,
+    )
+    return ours if ported.conflicts or ported.data is None else ported.data

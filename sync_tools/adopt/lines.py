@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from sync_tools.ledger.lines import split
@@ -52,8 +51,14 @@ class Rendered:
         return self.translation.data.count(b"\n") == self.image.data.count(b"\n") and not self._view.vanished
 
     def of(self, at: int) -> range:
-        """The lines of the translation that a line of upstream's became; none where a rule left nothing of it."""
-        return range(at, at + 1) if self._level else self._view.image_of(range(at, at + 1))
+        """The lines of the translation that a line of upstream's became; none where a rule left nothing of it, or where
+        several lines became something together, so that nobody can say which became what."""
+        if self._level:
+            return range(at, at + 1)
+        found, way = self._view.image_of(range(at, at + 1)), self._view.to_translation
+        beside = [i for i in (at - 1, at + 1) if 0 <= i < len(way.low)]
+        shared = any(way.low[i] < found.stop and found.start < way.high[i] for i in beside)
+        return range(0) if shared else found
 
 
 NOTHING = Rendered(Image("", 0, b""), Translation(b""))

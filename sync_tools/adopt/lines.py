@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sync_tools.ledger.lines import split
+from sync_tools.ledger.rules import is_seam
 from sync_tools.ledger.view import Translated
 from sync_tools.translate.result import Translation
 from sync_tools.upstream.changeset import Image
@@ -48,7 +49,8 @@ class Rendered:
     @cached_property
     def _level(self) -> bool:
         """Line for line, as where only names differ."""
-        return self.translation.data.count(b"\n") == self.image.data.count(b"\n") and not self._view.vanished
+        counts = self.translation.data.count(b"\n") == self.image.data.count(b"\n")
+        return counts and not any(is_seam(use.rule) for use in self.translation.applications)
 
     def of(self, at: int) -> range:
         """The lines of the translation that a line of upstream's became; none where a rule left nothing of it, or where

@@ -34,3 +34,50 @@ def sites(
     from sync_tools.commands.seam_sites import run
 
     raise typer.Exit(run(settings(upstream, repo, config, json), folder, at, every))
+
+
+@app.command()
+def check(
+    engine: Annotated[
+        str | None, typer.Option(metavar="PYTHON", help="An interpreter that has vLLM; it is asked, not imported.")
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A snapshot.", show_default="the one that this version brings")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="FILE|PYTHON", help="Another version: what changed, and what rests on it.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="List the changes that nothing rests on, too.")] = False,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Does the engine have what the rules' tables say that it has?
+
+    Routes and their queries, fields of requests and answers, sampling parameters, flags and their values, metrics,
+    modules, the router's options: each row of each table.
+
+    Example: vime-sync seam check --engine ../vllm/bin/python
+    """
+    from sync_tools.commands.seam_check import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), engine, table, against, every))
+
+
+@app.command()
+def snapshot(
+    engine: Annotated[str, typer.Option(metavar="PYTHON", help="An interpreter that has vLLM.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Write down what an installed engine accepts.
+
+    Example: vime-sync seam snapshot --engine ../vllm/bin/python --out vllm-0.33.json
+    """
+    from sync_tools.commands.seam_check import snapshot as write
+
+    raise typer.Exit(write(settings(upstream, repo, config, json), engine, out))

@@ -11,6 +11,7 @@ from sync_tools.plural import counted
 FILES_IN_CELL = 6
 REASONS_IN_CELL = 3
 BREAK = "<br>"
+Row = tuple[str, ...]
 
 
 def render(ledger: Ledger) -> str:
@@ -203,20 +204,23 @@ def _waits(ledger: Ledger) -> str:
     return ", ".join(cells) or NONE
 
 
-def index(ledgers: Sequence[Ledger]) -> str:
-    """`ledgers/README.md`: a row a ledger."""
-    rows = [
-        (
-            f"[{x.upstream.ref}]({x.upstream.stem}.md)",
-            prose(x.upstream.title, x.upstream.repo),
-            x.upstream.date[:10],
-            _waits(x),
-            lines(x.added, x.removed),
-            ", ".join(f"{n} {op}" for op, n in x.counts.items()) or NONE,
-        )
-        for x in ledgers
-    ]
-    waiting = sum(bool(x.open) for x in ledgers)
+def index(ledgers: Sequence[Ledger], rows: Sequence[Row] | None = None) -> str:
+    """`ledgers/README.md`: a row a ledger; `rows` are their `index_row`s where they are known."""
+    rows = rows if rows is not None else [index_row(x) for x in ledgers]
+    waiting = sum(row[3].startswith("**") for row in rows)
     said = f" {counted(waiting, 'has', 'have')} open entries." if waiting else ""
     body = table(("upstream", "title", "date", "open", "lines", "entries"), rows)
     return f"# Ledgers\n\nOne for each upstream change that was ported; the `.json` beside each `.md` is what tools read.{said}\n\n{body}\n"
+
+
+def index_row(ledger: Ledger) -> Row:
+    """The index's row of a ledger."""
+    origin = ledger.upstream
+    return (
+        f"[{origin.ref}]({origin.stem}.md)",
+        prose(origin.title, origin.repo),
+        origin.date[:10],
+        _waits(ledger),
+        lines(ledger.added, ledger.removed),
+        ", ".join(f"{n} {op}" for op, n in ledger.counts.items()) or NONE,
+    )

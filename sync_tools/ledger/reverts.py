@@ -2,16 +2,24 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sync_tools.ledger.model import Entry, Ledger, Was
-from sync_tools.ledger.undone import brought_back, undone
+from sync_tools.ledger.taken_back import brought_back, taken_back
 from sync_tools.upstream.changeset import ChangeSet
 
 TITLE = re.compile(r'Revert "(?P<title>.*)"(?: \(#\d+\))?')
 NUMBER = re.compile(r"\s*\(#(\d+)\)\s*$")
 COMMIT = re.compile(r"^This reverts commit ([0-9a-f]{40})\b", re.MULTILINE)
 PULL = re.compile(r"^Reverts (?:(?P<repo>[\w.-]+/[\w.-]+))?#(?P<pr>[1-9]\d{0,9})\s*$", re.MULTILINE)
+
+
+class Told(NamedTuple):
+    """A change that another may undo."""
+
+    ref: str
+    commit: str
+    subject: str
 
 
 class Past(Protocol):
@@ -38,21 +46,31 @@ class NoPast:
 
 def reverted(changes: ChangeSet, repo: str, past: Past) -> tuple[str, ...]:
     """The changes, as owner/name#N, that a commit undoes: by the pull request or commit that its message names, else by
-    the title in its subject. A commit without a number is owner/name@<12 hex>; whether anybody ported it is not asked."""
-    pulls = [m["repo"] + "#" + m["pr"] if m["repo"] else f"{repo}#{m['pr']}" for m in PULL.finditer(changes.body)]
-    subject, commits = TITLE.fullmatch(changes.subject), COMMIT.findall(changes.body)
-    if not subject and not commits:
-        return tuple(dict.fromkeys(pulls))
-    number = NUMBER.search(subject["title"]) if subject else None
-    if number and not pulls:
-        pulls = [f"{repo}#{number[1]}"]
-    before = () if pulls else past.before(changes.commit)
-    known = dict(before)
-    refs = pulls or [_ref(repo, commit, known.get(commit, "")) for commit in commits]
-    if subject and not refs:
-        titled = (c for c, said in before if NUMBER.sub("", said) == subject["title"])
-        refs = [_ref(repo, commit, known[commit]) for commit in list(titled)[:1]]
+    the title in its subject. Whether anybody ported them is not asked."""
+    if not TITLE.fullmatch(changes.subject) and not COMMIT.search(changes.body):
+        return undone(changes.subject, changes.body, repo, ())
+    before = reversed(past.before(changes.commit))
+    told = [Told(_ref(repo, commit, subject), commit, subject) for commit, subject in before]
+    return undone(changes.subject, changes.body, repo, told)
+
+
+def undone(subject: str, body: str, repo: str, known: Sequence[Told]) -> tuple[str, ...]:
+    """The same, of a commit's subject and the rest of its message; `known` are the changes before it, oldest first. A
+    commit that is not among them is owner/name@<12 hex>."""
+    refs = [m["repo"] + "#" + m["pr"] if m["repo"] else f"{repo}#{m['pr']}" for m in PULL.finditer(body)]
+    title = TITLE.fullmatch(subject)
+    number = NUMBER.search(title["title"]) if title else None
+    if number and not refs:
+        refs = [f"{repo}#{number[1]}"]
+    if not refs:
+        refs = [_named(repo, commit, known) for commit in COMMIT.findall(body)]
+    if title and not refs:
+        refs = [x.ref for x in known if NUMBER.sub("", x.subject) == title["title"]][-1:]
     return tuple(dict.fromkeys(refs))
+
+
+def _named(repo: str, commit: str, known: Sequence[Told]) -> str:
+    return next((x.ref for x in known if x.commit == commit), _ref(repo, commit, ""))
 
 
 def _ref(repo: str, commit: str, subject: str) -> str:
@@ -97,7 +115,7 @@ def paired(known: Ledger, later: Ledger, changes: ChangeSet, past: Past) -> Ledg
     undoing of it it undoes is back."""
     if names(later.reverts, known):
         its = past.changes(known)
-        return revert(known, later.upstream.ref, None if its is None else undone(known.entries, its, changes))
+        return revert(known, later.upstream.ref, None if its is None else taken_back(known.entries, its, changes))
     marks = {e.link for e in known.entries if e.op == "reverted" and e.was is not None}
     if marks & set(later.reverts):
         its = past.changes(known)

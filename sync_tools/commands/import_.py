@@ -48,5 +48,7 @@ def _lines(done: Imported, to: Path) -> Iterator[str]:
         yield f"  {group.sites} {group.why}"
         yield from (f"    {s.path}:{s.line}: {s.what}" for s in done.unresolved if s.why == group.why)
     yield ""
-    counts = f"{done.translated} translated, {done.identical} as they were, {done.dropped} dropped, {done.failed} failed"
+    counts = (
+        f"{done.translated} translated, {done.identical} as they were, {done.dropped} dropped, {done.failed} failed"
+    )
     yield f"{done.files} files of {done.upstream_commit[:12]} in {to}: {counts} ({done.seconds:.1f} s)"

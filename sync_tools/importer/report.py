@@ -11,7 +11,7 @@ from sync_tools.importer.tree import FAILED, Dropped, Tree, Unresolved
 from sync_tools.modes import GITLINK, SYMLINK
 from sync_tools.translate import rules
 from sync_tools.translate.kinds import profile
-from sync_tools.translate.leftovers import KEPT_FILE, leftovers
+from sync_tools.translate.leftovers import leftovers
 from sync_tools.translate.names import naming
 from sync_tools.translate.result import Translation
 
@@ -118,8 +118,8 @@ def _leftovers(tree: Tree, config: Config) -> tuple[tuple[Kept, ...], tuple[Unju
     for path, translation in sorted(tree.translations.items()):
         if tree.modes[path] in (SYMLINK, GITLINK) or b"\0" in translation.data[:8192]:
             continue
-        whole = KEPT_FILE if profile(path, engine=engine).kept else None
-        for left in leftovers(translation.data.decode("utf-8", "replace"), translation.unresolved, names, whole):
+        text, where = translation.data.decode("utf-8", "replace"), profile(path, engine=engine)
+        for left in leftovers(text, translation.unresolved, names, where):
             if left.reason is None:
                 unjustified.append(Unjustified(path, left.line, left.name))
                 continue

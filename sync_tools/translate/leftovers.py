@@ -11,8 +11,10 @@ from functools import cache
 
 from sync_tools.translate import rules
 from sync_tools.translate.edits import Lines
+from sync_tools.translate.kinds import Profile
 from sync_tools.translate.names import Naming, hinted_lines
 from sync_tools.translate.result import Site
+from sync_tools.translate.text.markdown import kept_languages, pieces
 
 UNRESOLVED, KEPT_FILE, OWNERS = "unresolved", "SY297", "SY293"
 _ENGINE_WORDS = ("sgl_", "sgl-", "SGL_")
@@ -29,18 +31,28 @@ class Leftover:
     reason: str | None
 
 
-def leftovers(text: str, sites: Sequence[Site], naming: Naming, kept: str | None = None) -> tuple[Leftover, ...]:
-    """The old names of a translated text. `kept` is the reason that holds for the whole file, if there is one."""
+def leftovers(text: str, sites: Sequence[Site], naming: Naming, where: Profile) -> tuple[Leftover, ...]:
+    """The old names of a translated text, which stands at a place of that profile."""
     pattern, words = _old_names(naming)
     found = [m for start, end in hinted_lines(text, words) for m in pattern.finditer(text, start, end)]
     if not found:
         return ()
     lines = Lines.of(text)
     reported = " ".join(site.what for site in sites)
-    return tuple(
-        Leftover(*lines.at(m.start()), _token(text, m), kept or _reason(text, m, lines, reported, naming))
-        for m in found
-    )
+    blocks = _kept_blocks(text) if where.kind == "markdown" else ()
+
+    def reason(m: re.Match[str]) -> str | None:
+        if where.kept:
+            return KEPT_FILE
+        block = next((code for start, end, code in blocks if start <= m.start() < end), None)
+        return block or _reason(text, m, lines, reported, naming)
+
+    return tuple(Leftover(*lines.at(m.start()), _token(text, m), reason(m)) for m in found)
+
+
+def _kept_blocks(text: str) -> tuple[tuple[int, int, str], ...]:
+    code = next(iter(kept_languages().values()), "")
+    return tuple((piece.start, piece.end, code) for piece in pieces(text) if piece.kind == "kept")
 
 
 def _reason(text: str, m: re.Match[str], lines: Lines, reported: str, naming: Naming) -> str | None:

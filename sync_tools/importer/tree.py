@@ -132,7 +132,7 @@ def _translate(
     translator: Translator, entries: Mapping[str, tuple[int, str]], sources: Mapping[str, bytes], workers: int
 ) -> dict[str, Translation]:
     regular = [(path, sources[path]) for path, (mode, _) in entries.items() if mode not in (SYMLINK, GITLINK)]
-    done = translate_many(Attempt(translator), regular, workers)
+    done = translate_many(Attempt(translator), regular, workers, known=translator.known)
     for path, (mode, _) in entries.items():
         if mode == GITLINK:
             done[path] = Translation(sources[path])

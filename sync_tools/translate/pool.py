@@ -11,11 +11,25 @@ from multiprocessing.connection import wait
 from sync_tools.translate.result import Translation
 
 Translate = Callable[[str, bytes], Translation]
+Known = Callable[[str, bytes], Translation | None]
 FEW_FILES, FEW_BYTES, CHUNK = 16, 400_000, 4
 
 
-def translate_many(translate: Translate, items: Sequence[tuple[str, bytes]], workers: int) -> dict[str, Translation]:
-    """The translations by path, in the order of `items`. An exception in a worker is raised here."""
+def _nothing(path: str, data: bytes) -> None:
+    return None
+
+
+def translate_many(
+    translate: Translate, items: Sequence[tuple[str, bytes]], workers: int, known: Known = _nothing
+) -> dict[str, Translation]:
+    """The translations by path, in the order of `items`; what is `known` costs no process. An exception in a worker is
+    raised here."""
+    done = {path: found for path, data in items if (found := known(path, data)) is not None}
+    done |= _made(translate, [(path, data) for path, data in items if path not in done], workers)
+    return {path: done[path] for path, _ in items}
+
+
+def _made(translate: Translate, items: Sequence[tuple[str, bytes]], workers: int) -> dict[str, Translation]:
     small = len(items) <= FEW_FILES or sum(len(data) for _, data in items) <= FEW_BYTES
     if workers < 2 or small:
         return {path: translate(path, data) for path, data in items}
@@ -24,8 +38,7 @@ def translate_many(translate: Translate, items: Sequence[tuple[str, bytes]], wor
     context = multiprocessing.get_context("fork" if "fork" in methods else None)
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin) as pool:
         paths, datas = zip(*ordered)
-        done = dict(zip(paths, pool.map(translate, paths, datas, chunksize=CHUNK)))
-    return {path: done[path] for path, _ in items}
+        return dict(zip(paths, pool.map(translate, paths, datas, chunksize=CHUNK)))
 
 
 def _begin() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sync_tools.commands import ci, ledger, seam
+from sync_tools.commands import ci, ledger, residue, seam
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 from sync_tools.errors import SyncError
 
@@ -28,6 +28,7 @@ app = typer.Typer(
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(ci.app, name="ci")
 app.add_typer(seam.app, name="seam")
+app.add_typer(residue.app, name="residue")
 
 
 @app.callback(invoke_without_command=True)

@@ -39,7 +39,7 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
 
 
 def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
-    places = Places(settings.config, settings.upstream, fork)
+    places = Places(settings.config, settings.upstream, fork, settings.today)
     session = start(request, places, progress)
     return session, Briefer(places.upstream, fork.repo, fork.base(request.base), places.config)
 
@@ -48,7 +48,7 @@ def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress
     state = paused.find(fork, _branch(settings, request))
     recalled = state.recall(request)
     config = load(recalled.config) if recalled.config and not request.config else settings.config
-    places = Places(config, open_upstream(recalled.upstream, config), fork)
+    places = Places(config, open_upstream(recalled.upstream, config), fork, settings.today)
     session = resume(state, recalled, places, progress)
     return session, Briefer(places.upstream, fork.repo, state.base, config, state.done)
 

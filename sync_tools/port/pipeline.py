@@ -7,7 +7,7 @@ from sync_tools.config import Config
 from sync_tools.formatters import format_all
 from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
-from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.view import FileView
 from sync_tools.modes import EXECUTABLE, REGULAR
 from sync_tools.outcome import FileOutcome
@@ -80,11 +80,12 @@ class Files:
 
 @dataclass(frozen=True)
 class Port:
-    """Everything that came of one change."""
+    """Everything that came of one change; `overdue` are the entries whose decision or overlay has run out."""
 
     changes: ChangeSet
     files: Files
     ledger: Ledger
+    overdue: tuple[Entry, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -130,7 +131,7 @@ class Port:
             return "failed"
         if self.conflicts:
             return "conflicts"
-        if self.unresolved or self.ledger.open:
+        if self.unresolved or self.ledger.open or self.overdue:
             return "unresolved"
         return "present" if not self.final else "clean"
 

@@ -27,8 +27,8 @@ app = typer.Typer(
 )
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(ci.app, name="ci")
-app.add_typer(residue.app, name="residue")
 app.add_typer(seam.app, name="seam")
+app.add_typer(residue.app, name="residue")
 
 
 @app.callback(invoke_without_command=True)

@@ -208,7 +208,7 @@ def _waits(ledger: Ledger) -> str:
 def index(ledgers: Sequence[Ledger], rows: Sequence[Row] | None = None) -> str:
     """`ledgers/README.md`: a row a ledger; `rows` are their `index_row`s where they are known."""
     rows = rows if rows is not None else [index_row(x) for x in ledgers]
-    waiting = sum(row[3].startswith("**") for row in rows)
+    waiting = sum(bool(x.open) for x in ledgers)
     said = f" {counted(waiting, 'has', 'have')} open entries." if waiting else ""
     body = table(("upstream", "title", "date", "open", "lines", "entries"), rows)
     return f"# Ledgers\n\nOne for each upstream change that was ported; the `.json` beside each `.md` is what tools read.{said}\n\n{body}\n"

@@ -1,8 +1,8 @@
 """Which earlier changes an upstream commit says it undoes, and which entries of theirs it undoes indeed."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
 from sync_tools.ledger.model import Entry, Ledger, Was
 from sync_tools.ledger.taken_back import brought_back, taken_back
@@ -12,14 +12,6 @@ TITLE = re.compile(r'Revert "(?P<title>.*)"(?: \(#\d+\))?')
 NUMBER = re.compile(r"\s*\(#(\d+)\)\s*$")
 COMMIT = re.compile(r"^This reverts commit ([0-9a-f]{40})\b", re.MULTILINE)
 PULL = re.compile(r"^Reverts (?:(?P<repo>[\w.-]+/[\w.-]+))?#(?P<pr>[1-9]\d{0,9})\s*$", re.MULTILINE)
-
-
-class Told(NamedTuple):
-    """A change that another may undo."""
-
-    ref: str
-    commit: str
-    subject: str
 
 
 class Past(Protocol):
@@ -45,32 +37,28 @@ class NoPast:
 
 
 def reverted(changes: ChangeSet, repo: str, past: Past) -> tuple[str, ...]:
-    """The changes, as owner/name#N, that a commit undoes: by the pull request or commit that its message names, else by
-    the title in its subject. Whether anybody ported them is not asked."""
-    if not TITLE.fullmatch(changes.subject) and not COMMIT.search(changes.body):
-        return undone(changes.subject, changes.body, repo, ())
-    before = reversed(past.before(changes.commit))
-    told = [Told(_ref(repo, commit, subject), commit, subject) for commit, subject in before]
-    return undone(changes.subject, changes.body, repo, told)
+    """The changes that a commit undoes, as `named` gives them."""
+    return named(changes.subject, changes.body, repo, lambda: past.before(changes.commit))
 
 
-def undone(subject: str, body: str, repo: str, known: Sequence[Told]) -> tuple[str, ...]:
-    """The same, of a commit's subject and the rest of its message; `known` are the changes before it, oldest first. A
-    commit that is not among them is owner/name@<12 hex>."""
-    refs = [m["repo"] + "#" + m["pr"] if m["repo"] else f"{repo}#{m['pr']}" for m in PULL.finditer(body)]
-    title = TITLE.fullmatch(subject)
+def named(subject: str, body: str, repo: str, before: Callable[[], Sequence[tuple[str, str]]]) -> tuple[str, ...]:
+    """The changes, as owner/name#N, that a message says it undoes: by the pull request or commit that it names, else by
+    the title in its subject, among (commit, subject) of what lies before, newest first. A commit without a number is
+    owner/name@<12 hex>; whether anybody ported it is not asked."""
+    pulls = [m["repo"] + "#" + m["pr"] if m["repo"] else f"{repo}#{m['pr']}" for m in PULL.finditer(body)]
+    title, commits = TITLE.fullmatch(subject), COMMIT.findall(body)
+    if not title and not commits:
+        return tuple(dict.fromkeys(pulls))
     number = NUMBER.search(title["title"]) if title else None
-    if number and not refs:
-        refs = [f"{repo}#{number[1]}"]
-    if not refs:
-        refs = [_named(repo, commit, known) for commit in COMMIT.findall(body)]
+    if number and not pulls:
+        pulls = [f"{repo}#{number[1]}"]
+    earlier = () if pulls else before()
+    known = dict(earlier)
+    refs = pulls or [_ref(repo, commit, known.get(commit, "")) for commit in commits]
     if title and not refs:
-        refs = [x.ref for x in known if NUMBER.sub("", x.subject) == title["title"]][-1:]
+        titled = (c for c, said in earlier if NUMBER.sub("", said) == title["title"])
+        refs = [_ref(repo, commit, known[commit]) for commit in list(titled)[:1]]
     return tuple(dict.fromkeys(refs))
-
-
-def _named(repo: str, commit: str, known: Sequence[Told]) -> str:
-    return next((x.ref for x in known if x.commit == commit), _ref(repo, commit, ""))
 
 
 def _ref(repo: str, commit: str, subject: str) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 
-app = typer.Typer(rich_markup_mode=None, help="What is left of upstream's names, and how much of it is allowed.")
+app = typer.Typer(rich_markup_mode=None, help="What is left of upstream's names, and what may be.")
 app.callback(invoke_without_command=True)(help_alone)
 
 Only = Annotated[str, typer.Option(metavar="GLOB", help="Only leftovers of these files.")]

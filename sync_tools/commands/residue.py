@@ -36,7 +36,9 @@ def list_(
     upstream: UpstreamPlace = None,
     json: AsJson = False,
 ) -> None:
-    """The leftovers by reason: the budget's, else the one for which translation left them.
+    """The leftovers, by reason.
+
+    The budget's reason, else the one for which translation left them.
 
     Example: vime-sync residue list --only 'docs/**'
     """

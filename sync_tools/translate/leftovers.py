@@ -59,7 +59,7 @@ def _reason(text: str, m: re.Match[str], lines: Lines, reported: str, naming: Na
     start = lines.starts[bisect_right(lines.starts, m.start()) - 1]
     end = text.find("\n", start)
     end = end if end >= 0 else len(text)
-    for code, pattern in _protections(naming):
+    for code, pattern in protections(naming):
         if any(span.start() <= m.start() < span.end() for span in pattern.finditer(text, start, end)):
             return code
     token = _token(text, m)
@@ -84,7 +84,8 @@ def _old_names(naming: Naming) -> tuple[re.Pattern[str], tuple[str, ...]]:
 
 
 @cache
-def _protections(naming: Naming) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def protections(naming: Naming) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """What keeps spans of a line as they are: the code of the rule, and its pattern."""
     return tuple(_each(naming))
 
 

@@ -1,6 +1,5 @@
 """What an import did, counted: by kind of file, what waits for a person, what was left out, and which old names still stand."""
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -68,18 +67,18 @@ class Imported:
     dropped: int
     failed: int
     unresolved: tuple[Unresolved, ...]
-    seconds: float
-    commit: str | None
     kinds: tuple[Kind, ...]
     unresolved_groups: tuple[Group, ...]
     unused_rules: tuple[str, ...]
     dropped_paths: tuple[Dropped, ...]
     leftovers: tuple[Kept, ...]
     unjustified: tuple[Unjustified, ...]
+    seconds: float = 0.0
+    commit: str | None = None
 
 
-def account(tree: Tree, config: Config, commit: str | None, began: float) -> Imported:
-    """The report on a tree that was written as `commit`; `began` is when the import did, by the monotonic clock."""
+def account(tree: Tree, config: Config) -> Imported:
+    """The report on a translated tree, before it is written anywhere."""
     failed = {path for path, t in tree.translations.items() if any(s.what == FAILED for s in t.unresolved)}
     changed = {p for p, t in tree.translations.items() if t.data != tree.sources[p]} - failed
     sites = [Unresolved(p, s.line, s.what, s.why) for p, t in sorted(tree.translations.items()) for s in t.unresolved]
@@ -93,14 +92,12 @@ def account(tree: Tree, config: Config, commit: str | None, began: float) -> Imp
         dropped=len(tree.dropped),
         failed=len(failed) + len(tree.collisions),
         unresolved=unresolved,
-        commit=commit,
         kinds=_kinds(tree, changed),
         unresolved_groups=tuple(Group(why, n) for why, n in Counter(u.why for u in unresolved).most_common()),
         unused_rules=unused_rules(tree.translations.values(), config),
         dropped_paths=tree.dropped,
         leftovers=kept,
         unjustified=unjustified,
-        seconds=round(time.monotonic() - began, 3),
     )
 
 

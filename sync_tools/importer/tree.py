@@ -16,6 +16,7 @@ from sync_tools.policy import policy_for
 from sync_tools.port.style import seam_files
 from sync_tools.translate import Translator
 from sync_tools.translate.pool import translate_many
+from sync_tools.translate.reasons import Reason
 from sync_tools.translate.result import Site, Translation
 from sync_tools.tree import Blob
 
@@ -125,7 +126,7 @@ class Attempt:
             return self.translator.file(path, data)
         except Exception as e:
             # One file must not keep six hundred others from being imported.
-            return Translation(data, (), (Site(1, 1, 1, FAILED, f"{type(e).__name__}: {e}"),))
+            return Translation(data, (), (Site(1, 1, 1, FAILED, f"{type(e).__name__}: {e}", Reason.PROVENANCE),))
 
 
 def _translate(

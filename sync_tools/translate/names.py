@@ -87,6 +87,11 @@ class Naming:
         owners = {o for r in rules.table("protected") for o in r.words("owners")} | {self.owner}
         return re.compile(rf"(?<![\w.-])(?:{_any(owners)})/[\w.-]+(?::[\w.-]+)?")
 
+    @cached_property
+    def kept(self) -> re.Pattern[str]:
+        """The spans of a line that keep their words."""
+        return re.compile("|".join(self._kept()))
+
     def _kept(self) -> list[str]:
         kept = [
             str(r.data["pattern"])

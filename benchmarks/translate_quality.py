@@ -10,9 +10,9 @@ from functools import cache
 from sync_tools.config import Config
 from sync_tools.translate import Translator
 from sync_tools.translate.kinds import profile
-from sync_tools.translate.leftovers import leftovers, protections
 from sync_tools.translate.names import hinted_lines, naming
 from sync_tools.translate.result import Site
+from sync_tools.translate.standing import protections, standing
 
 ENGINES = ("SY295", "SY296")
 OLD, NEW = "/generate", "/inference/v1/generate"
@@ -62,7 +62,7 @@ def quality(upstream: Files, made: Files) -> Quality:
 
 def _left(path: str, before: str, after: str) -> Iterator:
     config = Config()
-    yield from leftovers(after, _sites(path, before), naming(config), profile(path, engine=True))
+    yield from standing(after, _sites(path, before), naming(config), profile(path, engine=True))
 
 
 def _sites(path: str, text: str) -> tuple[Site, ...]:

@@ -26,7 +26,7 @@ def test_a_program_reads_the_same(sync, upstream: Path, tmp_path: Path) -> None:
     assert value["dropped"] == len(value["dropped_paths"]) > 0
     assert all(dropped["reason"] and dropped["policy"] for dropped in value["dropped_paths"])
     assert sum(group["sites"] for group in value["unresolved_groups"]) == len(value["unresolved"]) > 0
-    assert value["unjustified"] == [] and value["leftovers"]
+    assert value["unjustified"] == [] and value["standing"]
     assert said.code == 1
 
 

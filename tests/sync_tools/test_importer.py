@@ -171,5 +171,5 @@ def test_every_old_name_that_stands_has_a_reason_or_is_named(tmp_path: Path) -> 
     }
     done = import_tree(upstream(tmp_path, files), "main", tmp_path / "out", INLINE)
     assert [(u.path, u.line, u.name) for u in done.unjustified] == [("a.md", 1, "slimes"), ("c.txt", 2, "xslime")]
-    assert {kept.reason for kept in done.leftovers} == {"SY291", "SY296", "SY297"}
-    assert all(kept.title and kept.names and kept.files for kept in done.leftovers)
+    assert {kept.reason for kept in done.standing} == {"SY291", "SY296", "SY297"}
+    assert all(kept.title and kept.names and kept.files for kept in done.standing)

@@ -3,17 +3,15 @@
 from sync_tools.config import Config, Rename
 from sync_tools.translate import Translator
 from sync_tools.translate.kinds import profile
-from sync_tools.translate.leftovers import leftovers
 from sync_tools.translate.names import naming
+from sync_tools.translate.standing import standing
 
 FORK = Config()
 
 
 def reasons(path: str, upstream: str, config: Config = FORK) -> list[tuple[str, str | None]]:
     done = Translator(config).file(path, upstream.encode())
-    found = leftovers(
-        done.data.decode(), done.unresolved, naming(config), profile(path, engine=config.engine != "same")
-    )
+    found = standing(done.data.decode(), done.unresolved, naming(config), profile(path, engine=config.engine != "same"))
     return [(left.name, left.reason) for left in found]
 
 
@@ -44,7 +42,7 @@ def test_a_name_that_no_rule_reaches_has_no_reason() -> None:
 
 
 def test_lines_and_columns_are_those_of_the_text() -> None:
-    found = leftovers("\n  xslime\n", (), naming(Config()), profile("a.txt", engine=True))
+    found = standing("\n  xslime\n", (), naming(Config()), profile("a.txt", engine=True))
     assert [(left.line, left.column) for left in found] == [(2, 4)]
 
 

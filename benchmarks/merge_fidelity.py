@@ -198,8 +198,8 @@ def main() -> None:
     print("".join(f"{column:>20}" for column in ("", *asdict(Score()))))
     for name, figures in result.items():
         print(f"{name:>20}" + ("".join(f"{n:>20}" for n in figures.values()) if figures else "  not installed"))
-    for file in scores["sync"][1]:
-        print(f"{file.commit} {file.path}: {file.verdict}: {file.why}" + (f" ({file.reading})" if file.reading else ""))
+    for o in scores["sync"][1]:
+        print(f"{o.commit} {o.file}: {o.verdict}: {o.why}" + (f" ({o.reading})" if o.reading else ""))
 
 
 if __name__ == "__main__":

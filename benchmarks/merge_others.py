@@ -18,7 +18,7 @@ class Other:
     """One file; `verdict` is `clean_different` or `conflict`, `reading` what a person made of it, if one looked."""
 
     commit: str
-    path: str
+    file: str
     verdict: str
     why: str
     reading: str | None

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -39,16 +39,27 @@ class Quality:
 
 
 Files = Mapping[str, bytes]
+Sites = Mapping[str, tuple[Site, ...]]
 
 
-def quality(upstream: Files, made: Files) -> Quality:
+def sites(upstream: Files) -> Sites:
+    """What this project reports as unresolved: old names of these places are justified, whoever left them."""
+    return {path: done.unresolved for path, done in Translator().files(upstream.items()).items()}
+
+
+def quality(upstream: Files, made: Files, reported: Sites) -> Quality:
     texts = {
         path: (data.decode("utf-8", "replace"), made[path].decode("utf-8", "replace"))
         for path, data in upstream.items()
         if b"\0" not in data
     }
     python = {path: pair for path, pair in texts.items() if path.endswith(".py")}
-    left = [name.reason for path, (before, after) in texts.items() for name in _left(path, before, after)]
+    names = naming(Config())
+    left = [
+        name.reason
+        for path, (_, after) in texts.items()
+        for name in standing(after, reported[path], names, profile(path, engine=True))
+    ]
     return Quality(
         files_changed=sum(made[path] != data for path, data in upstream.items()),
         old_names=len(left),
@@ -58,15 +69,6 @@ def quality(upstream: Files, made: Files) -> Quality:
         endpoints=sum(_endpoints(after)[NEW] for _, after in python.values()),
         endpoints_upstream=sum(_endpoints(before)[OLD] for before, _ in python.values()),
     )
-
-
-def _left(path: str, before: str, after: str) -> Iterator:
-    config = Config()
-    yield from standing(after, _sites(path, before), naming(config), profile(path, engine=True))
-
-
-def _sites(path: str, text: str) -> tuple[Site, ...]:
-    return Translator().file(path, text.encode()).unresolved
 
 
 def _protected(text: str) -> Counter[str]:

@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.translate_peers import PEERS, PROGRAMS, PYTHON_ONLY, available, read, timed
-from benchmarks.translate_quality import quality
+from benchmarks.translate_quality import Sites, quality, sites
 from sync_tools.config import Config
 from sync_tools.gitio import Repo
 from sync_tools.importer import translated_tree
@@ -75,22 +75,25 @@ def measure(files: dict[str, bytes], names: tuple[str, ...], runs: int) -> dict[
             for name in here:
                 if not times[name] or times[name][0] < SLOW:
                     times[name].append(timed(name, source, Path(scratch, name)))
+        reported = sites(files)
         seconds = {name: statistics.median(found) for name, found in times.items()}
         return {
-            name: {"runs": len(times[name]), **_figures(name, seconds, files, Path(scratch, name))}
+            name: {"runs": len(times[name]), **_figures(name, seconds, files, Path(scratch, name), reported)}
             if name in here
             else None
             for name in names
         }
 
 
-def _figures(name: str, seconds: dict[str, float], files: dict[str, bytes], made: Path) -> dict[str, float]:
+def _figures(
+    name: str, seconds: dict[str, float], files: dict[str, bytes], made: Path, reported: Sites
+) -> dict[str, float]:
     ratios = {
         f"of_{short}": round(seconds[name] / seconds[peer], 2)
         for short, peer in (("libcst", "libcst_parse_print"), ("sed", "sed"))
         if peer in seconds
     }
-    return {"seconds": round(seconds[name], 2), **ratios, **asdict(quality(files, read(made)))}
+    return {"seconds": round(seconds[name], 2), **ratios, **asdict(quality(files, read(made), reported))}
 
 
 def _table(part: str, found: dict[str, Figures]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.translate_peers import NAMES, available, timed
-from benchmarks.translate_quality import quality
+from benchmarks.translate_quality import quality, sites
 from benchmarks.translate_speed import measure
 from sync_tools.translate import Translator
 
@@ -21,6 +21,7 @@ FILES = {
     "slime/credit.py": b"# Adapted from SGLang, see https://github.com/sgl-project/sglang\nimport slime\n",
     "plain.py": b"x = 1\n",
 }
+SITES = sites(FILES)
 
 
 def translated(files: dict[str, bytes]) -> dict[str, bytes]:
@@ -37,21 +38,21 @@ def renamed(files: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def test_a_translation_reaches_the_endpoint_and_leaves_credit_alone() -> None:
-    found = quality(FILES, translated(FILES))
+    found = quality(FILES, translated(FILES), SITES)
     assert (found.files_changed, found.protected_broken, found.unparsable) == (2, 0, 0)
     assert found.old_names == found.justified == 3
     assert (found.endpoints, found.endpoints_upstream) == (1, 1)
 
 
 def test_a_plain_rename_breaks_credit_and_reaches_no_endpoint() -> None:
-    found = quality(FILES, renamed(FILES))
+    found = quality(FILES, renamed(FILES), SITES)
     assert found.protected_broken > 0
     assert found.endpoints == 0
     assert found.old_names == 1 and found.justified == 1  # `sgl-project`, which the rename does not know
 
 
 def test_no_change_leaves_every_name_and_what_does_not_parse_is_counted() -> None:
-    found = quality(FILES, {**FILES, "plain.py": b"x = (\n"})
+    found = quality(FILES, {**FILES, "plain.py": b"x = (\n"}, SITES)
     assert (found.files_changed, found.unparsable, found.protected_broken) == (1, 1, 0)
     assert found.old_names > found.justified
 

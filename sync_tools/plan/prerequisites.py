@@ -65,6 +65,23 @@ def needs(
     return {commit: tuple(why) for commit, why in found.items()}
 
 
+def uses(
+    imported: Mapping[str, Mapping[int, str]], history: Sequence[tuple[str, tuple[FileDiff, ...]]]
+) -> dict[str, tuple[Need, ...]]:
+    """Commit of `history` -> the definitions that it wrote and the change imports."""
+    found: dict[str, tuple[Need, ...]] = {}
+    for reached in written_by(imported, history):
+        places = [Place(path, (n + 1,), imported[path][n]) for path, on in reached.lines.items() for n in on]
+        found[reached.commit] = tuple(Need("uses", place) for place in places)
+    return found
+
+
+def merged(*found: Mapping[str, tuple[Need, ...]]) -> dict[str, tuple[Need, ...]]:
+    """The needs of several searches, by commit."""
+    commits = dict.fromkeys(commit for each in found for commit in each)
+    return {commit: tuple(need for each in found for need in each.get(commit, ())) for commit in commits}
+
+
 def _makers(
     paths: Iterable[str | None], history: Sequence[tuple[str, tuple[FileDiff, ...]]]
 ) -> Iterable[tuple[str, str]]:

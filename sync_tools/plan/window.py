@@ -65,7 +65,7 @@ def plan_window(cutoff: str, tip: str, reader: Reader, side: Side) -> WindowPlan
 
 
 def _planned(message: Message, window: Sequence[Message], reader: Reader, side: Side) -> Planned:
-    files = [f for f in reader.whole.get(message.commit, ()) if not reader.generated(f.path)]
+    files = [f for f in reader.whole.get(message.commit, ()) if not reader.passed_over(f.path)]
     own = {f.new: [n for h in f.hunks for n in h.new] for f in files if f.new and f.hunks}
     later = later_changes(own, {}, message.commit, window, reader.whole, reader.config.upstream.repo)
     told = tuple(each for each in later if each.kind != "change")
@@ -171,7 +171,7 @@ def _cancels(commit: str, revert: str, reader: Reader) -> bool:
 
 
 def _balance(whole: Diffs, commit: str, reader: Reader) -> Counter[tuple[str, bytes]]:
-    files = (f for f in whole.get(commit, ()) if not reader.generated(f.path))
+    files = (f for f in whole.get(commit, ()) if not reader.passed_over(f.path))
     return Counter((f.path, line) for f in files for line in _changed(f))
 
 

@@ -17,6 +17,9 @@ from sync_tools.policy import policy_for
 from sync_tools.upstream.changeset import ChangeSet, FileChange
 from sync_tools.upstream.history import Diffs, FileDiff, Message, all_names, diffs, names
 
+LINES = ("edits", "beside")
+"""What is told of a change that landed: who made a file, or a name, matters only where it is missing."""
+
 STATES: tuple[State, ...] = ("missing", "unknown", "landed")
 
 
@@ -113,7 +116,10 @@ def as_prerequisites(
     made = []
     for commit, why in found.items():
         message = standing.line[standing.position[commit]]
-        made.append(Prerequisite(named(message), standing.state(message.pr, commit), tuple(why), through))
+        state = standing.state(message.pr, commit)
+        told = [n for n in why if state != "landed" or n.relation in LINES]
+        if told:
+            made.append(Prerequisite(named(message), state, tuple(told), through))
     return sorted(
         made,
         key=lambda p: (STATES.index(p.state), strongest(p.needs), -standing.position[p.change.commit]),

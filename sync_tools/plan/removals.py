@@ -13,6 +13,7 @@ from sync_tools.plan.model import Risk
 from sync_tools.plan.risks import kind_of
 from sync_tools.port.file import Setting
 from sync_tools.port.images import matrix_name
+from sync_tools.port.style import seam_folder
 from sync_tools.upstream.changeset import ChangeSet, Image
 
 OPTION = re.compile(rb"""add_argument\(\s*["'](--[\w-]+)["']""")
@@ -29,8 +30,9 @@ def removals(changes: ChangeSet, setting: Setting, fork: Repo, base: str, upstre
     ours = {matrix_name(name, config, translator): name for name in sorted(gone)}
     shared = {translator.path(path) for path in upstream.tree(changes.commit).paths()}
     shared |= {translator.path(f.before.path) for f in changes.files if f.before}
+    brought = (f"{config.ledgers}/", f"{seam_folder(config)}/")
     for name in ours:
-        users = [p for p in _users(fork, base, name) if p not in shared and not p.startswith(f"{config.ledgers}/")]
+        users = [p for p in _users(fork, base, name) if p not in shared and not p.startswith(brought)]
         if users:
             listed = ", ".join(users[:3]) + (f" and {len(users) - 3} more" if len(users) > 3 else "")
             yield Risk("removes", f"{name} goes, and {listed} of the fork's own holds it", tuple(users))

@@ -1,8 +1,7 @@
 """`sync port`: run it, and say what came out."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from sync_tools.commands.options import Settings
 from sync_tools.config import load
@@ -15,7 +14,7 @@ from sync_tools.port.pipeline import Progress
 from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, branch_name, resume, start
-from sync_tools.terminal import clean, console, print_json
+from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.upstream.mirror import open_upstream
 from sync_tools.upstream.resolve import Landing, bare_commit
 
@@ -29,7 +28,7 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
     fork = Fork(settings.repo)
     if abort:
         return _abort(settings, fork, request)
-    with _progress(settings.json) as progress:
+    with watched(settings.json) as progress:
         session, briefer = (_resume if go_on else _start)(settings, fork, request, progress)
         told = briefer.briefings([port.changes for port in session.ports])
     if settings.json:
@@ -40,7 +39,7 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
 
 
 def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
-    places = Places(settings.config, settings.upstream, fork)
+    places = Places(settings.config, settings.upstream, fork, settings.today)
     session = start(request, places, progress)
     return session, Briefer(places.upstream, fork.repo, fork.base(request.base), places.config)
 
@@ -49,7 +48,7 @@ def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress
     state = paused.find(fork, _branch(settings, request))
     recalled = state.recall(request)
     config = load(recalled.config) if recalled.config and not request.config else settings.config
-    places = Places(config, open_upstream(recalled.upstream, config), fork)
+    places = Places(config, open_upstream(recalled.upstream, config), fork, settings.today)
     session = resume(state, recalled, places, progress)
     return session, Briefer(places.upstream, fork.repo, state.base, config, state.done)
 
@@ -86,23 +85,6 @@ def _value(session: Session, told: Sequence[Briefing | None]) -> dict[str, objec
         "status": session.status,
         "seconds": round(session.seconds, 3),
     }
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress]:
-    """A line that says what is being done, on a terminal only."""
-    out = console(stderr=True)
-    if quiet or not out.is_terminal:
-        yield lambda _: None
-        return
-    with out.status("reading upstream") as status:
-        yield lambda step: status.update(_plain(step))
-
-
-def _plain(step: str) -> str:
-    from rich.markup import escape
-
-    return escape(clean(step))
 
 
 def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upstream: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sync_tools.gitio import Repo
 from sync_tools.upstream.changeset import Hunk
-from sync_tools.upstream.collect import ACCOUNTED, hunks_in
+from sync_tools.upstream.collect import ACCOUNTED, patch_hunks
 from sync_tools.upstream.resolve import number_of
 
 FIRST_PARENT = ("log", "--first-parent", "-m")
@@ -91,7 +91,7 @@ def _sections(patch: bytes) -> Iterator[FileDiff]:
         old = told.get(b"rename from") or _side(told.get(b"---"), b"a/")
         new = told.get(b"rename to") or _side(told.get(b"+++"), b"b/")
         if old or new:
-            yield FileDiff(old and _path(old), new and _path(new), hunks_in(section), section)
+            yield FileDiff(old and _path(old), new and _path(new), patch_hunks(section), section)
 
 
 def _side(name: bytes | None, prefix: bytes) -> bytes | None:

@@ -85,6 +85,18 @@ def test_titles_and_paths_are_text_and_nothing_else(grown, sync):
     assert "[red]it[/red]" in answer.out
 
 
+def test_titles_are_text_in_the_plan_of_one_change_and_of_a_port(grown, fork_at, sync):
+    base = grown.land("begin (#1)", {"slime/a.py": "A = 1\nB = 1\n"})
+    grown.land("\x1b]0;evil\x07 [red]it[/red] (#2)", {"slime/a.py": "A = 2\nB = 1\n"}, body="\x1b[31m #1")
+    grown.land("on it (#3)", {"slime/a.py": "A = 3\nB = 1\n"}, body="Like #2")
+    grown.land("fix [bold]\x1b[1m (#4)", {"slime/a.py": "A = 4\nB = 1\n"})
+    fork = fork_at(grown.at, base)
+    for words in (("plan", 3), ("plan", 2), ("port", 3, "--dry-run")):
+        answer = sync(*words, repo=fork, upstream=grown.at)
+        assert answer.out and "\x1b" not in answer.out and "\x07" not in answer.out
+    assert "[red]it[/red]" in sync("plan", 3, repo=fork, upstream=grown.at).out
+
+
 def test_a_path_with_everything_in_it_is_followed(grown):
     from sync_tools.gitio import Repo
     from sync_tools.upstream.history import diffs, names

@@ -64,12 +64,20 @@ def test_lines_that_the_fork_changed_are_a_conflict(marks, git):
     assert found["conflict"]["paths"] == ["vime/a.py"] and "f" in found["conflict"]["why"]
 
 
-def test_a_name_or_an_option_that_goes_while_the_fork_uses_it(marks, git):
+@pytest.mark.parametrize(
+    ("name", "user", "text"),
+    [
+        ("lookup_table", "ours.py", "from vime.a import lookup_table\n"),
+        ("--keep-it", "ours.sh", "train.py --keep-it 3\n"),
+        ("lookup_table", "", ""),
+    ],
+)
+def test_a_name_or_an_option_that_goes_while_the_fork_uses_it(name, user, text, marks, git):
     option = 'def add(parser):\n    parser.add_argument("--keep-it", type=int)\n'
     found = marks(
         {"slime/a.py": MODULE.replace("f(x)", "lookup_table(x)"), "slime/o.py": option},
         {"slime/a.py": MODULE.replace("f(x)", "other(x)"), "slime/o.py": "def add(parser):\n    pass\n"},
-        {"ours.py": "from vime.a import lookup_table\n", "ours.sh": "train.py --keep-it 3\n"},
+        {user: text} if user else {},
         git,
     )
-    assert found["removes"]["paths"] == ["ours.py"] or found["removes"]["paths"] == ["ours.sh"]
+    assert (found["removes"]["paths"] == [user] and name in found["removes"]["why"]) if user else "removes" not in found

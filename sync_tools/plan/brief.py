@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 
 from sync_tools.config import Config
 from sync_tools.gitio import Repo
-from sync_tools.ledger.lines import split
-from sync_tools.ledger.symbols import labels
 from sync_tools.plan.companions import BESIDE
 from sync_tools.plan.later import later_changes, named
 from sync_tools.plan.model import Briefing, Change, Prerequisite, State
-from sync_tools.plan.prerequisites import Base, merged, needs, strongest, uses
+from sync_tools.plan.prerequisites import Text, merged, needs, strongest, uses
 from sync_tools.plan.standing import SEARCHED, Standing
 from sync_tools.plan.uses import used
 from sync_tools.policy import policy_for
-from sync_tools.upstream.changeset import ChangeSet, FileChange
+from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.upstream.history import Diffs, FileDiff, Message, all_names, diffs, names
 
 LINES = ("edits", "beside")
@@ -78,12 +76,12 @@ def brief(changes: ChangeSet, reader: Reader, deep: bool = True) -> Briefing:
     history = reader.diffs(floor, line[0].commit, paths)
     touched = [FileDiff(f.before and f.before.path, f.after and f.after.path, f.hunks) for f in files]
     earlier = before(line, at, floor, history)
-    direct = needs(touched, earlier, {f.before.path: _base(f) for f in files if f.before})
+    direct = needs(touched, earlier, {f.before.path: Text(f.before.path, f.before.data) for f in files if f.before})
     found = as_prerequisites(merged(direct, uses(imported, earlier)), standing)
     found += _transitive(found, reader, floor) if deep else []
     own = {f.after.path: [n for h in f.hunks for n in h.new] for f in files if f.after and f.hunks}
-    symbols = {f.after.path: _symbols(f.after.path, f.after.data) for f in files if f.after}
-    later = later_changes(own, symbols, changes.commit, line, history, reader.config.upstream.repo)
+    texts = {f.after.path: Text(f.after.path, f.after.data) for f in files if f.after}
+    later = later_changes(own, texts, changes.commit, line, history, reader.config.upstream.repo)
     return Briefing(change, state, tuple(found), later, SEARCHED if standing.cutoff is None else None)
 
 
@@ -98,15 +96,6 @@ def before(
         if message.commit in history:
             found.append((message.commit, history[message.commit]))
     return found
-
-
-def _base(file: FileChange) -> Base:
-    assert file.before
-    return Base(split(file.before.data), _symbols(file.before.path, file.before.data))
-
-
-def _symbols(path: str, data: bytes) -> tuple[str, ...]:
-    return tuple(name for name, _ in labels(path, data))
 
 
 def as_prerequisites(

@@ -33,7 +33,7 @@ class Planned:
     added: int
     removed: int
     risks: tuple[Risk, ...]
-    absent: tuple[str, ...] = ()
+    absent: tuple[Left, ...] = ()
     left: tuple[Left, ...] = ()
     together: Change | None = None
 
@@ -145,8 +145,9 @@ def _with_absent(landings: Iterable[Planned], reader: Reader, side: Side) -> Ite
             for f in files
             if f.old and f.new and kind_of(f.path) != "ci" and f.path not in kept_out and side.place(f.old) not in here
         )
+        lacking = tuple(Left(path, "the fork lacks it, and nothing before in the window brings it") for path in absent)
         here |= {side.place(f.new) for f in files if f.new and (f.old is None or side.place(f.old) in here)}
-        yield replace(each, absent=tuple(absent))
+        yield replace(each, absent=lacking)
 
 
 def _paired(landings: Iterable[Planned], reader: Reader) -> Iterator[Planned]:

@@ -128,3 +128,14 @@ def test_dropped_paths_and_the_generated_workflow_need_nothing(grown, fork_at, p
     found = planned(3, repo=fork_at(grown.at, base), upstream=grown.at)
     assert found["prerequisites"] == found["later_changes"] == []
     assert [p["path"] for p in found["dropped_paths"]] == ["docker/patch/latest/vllm.patch"]
+
+
+def test_a_tip_before_the_forks_beginning_changes_nothing_of_what_it_has(grown, fork_at, planned):
+    grown.land("begin (#1)", {"slime/a.py": BODY})
+    one = edited(("x + 1", "x + 11"))
+    grown.land("first (#2)", {"slime/a.py": one})
+    tip = grown.land("last (#3)", {"slime/a.py": edited(("x + 11", "x - 1"), text=one)})
+    base = grown.land("after it (#4)", {"slime/b.py": "B = 1\n"})
+    found = planned(3, repo=fork_at(grown.at, base), upstream=grown.at, tip=tip)
+    assert found["state"] == "landed"
+    assert [(p["pr"], p["state"]) for p in found["prerequisites"]] == [(2, "landed")]

@@ -76,7 +76,7 @@ def test_absent_edited_and_dropped_files_are_marked(grown, fork_at, window, git)
     git(fork, "add", "-A")
     git(fork, "commit", "-q", "-m", "ours")
     found = window(fork, grown.at, base)
-    assert row(found, 2)["absent_paths"] == ["vime/a.py"]
+    assert [each["path"] for each in row(found, 2)["absent_paths"]] == ["vime/a.py"]
     assert [risk["paths"] for risk in row(found, 2)["risks"] if risk["mark"] == "edited"] == [["slime/b.py"]]
     assert [left["path"] for left in row(found, 2)["left_paths"]] == [patch]
     assert row(found, 4)["absent_paths"] == []

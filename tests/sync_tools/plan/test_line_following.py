@@ -55,9 +55,22 @@ def test_a_line_is_met_when_it_goes(steps, first):
     reached = {each.commit: set(each.lines.get(name, ())) for each in met}
     for n, commit in gone.items():
         assert commit is None or n in reached[commit]
-    for n in own:
-        later = [int(c) for c, lines in reached.items() if n in lines and gone[n] is not None]
-        assert all(k <= int(gone[n]) for k in later)
+    for commit, lines in reached.items():
+        for line in (images[first + 1][n] for n in lines):
+            after = images[int(commit) + 1]
+            beside = after[max(0, after.index(line) - 1) : after.index(line) + 2] if line in after else []
+            assert line in images[int(commit)]
+            assert line not in after or any(other.startswith(f"{commit}.") for other in beside)
+
+
+def test_lines_below_an_insertion_are_found_where_they_stand():
+    above = ("1", (FileDiff("a", "a", (Hunk(0, 0, 1, 2),)),))
+    on_it = ("2", (FileDiff("a", "a", (Hunk(13, 1, 13, 1),)),))
+    past_it = ("3", (FileDiff("a", "a", (Hunk(11, 1, 11, 1),)),))
+    assert [(each.commit, dict(each.lines)) for each in changed_by({"a": {10}}, [above, on_it])] == [
+        ("2", {"a": (10,)})
+    ]
+    assert changed_by({"a": {10}}, [above, past_it]) == []
 
 
 def test_what_is_put_between_two_lines_meets_both_and_what_is_put_beside_them_neither():

@@ -74,7 +74,7 @@ def test_the_tip_ends_the_search(grown, fork_at, planned):
 def test_companions_are_those_that_mention_and_those_beside_it(grown, fork_at, planned):
     other = "Bo <bo@example.org>"
     base = grown.land("begin (#1)", {"slime/a.py": "A = 1\n", "slime/e.py": "E = 1\n"})
-    grown.land("it (#2)", {"slime/b.py": text()}, body="Follows #1 and sgl-project/sglang#77; needs #99.\nNot a#3.")
+    grown.land("it (#2)", {"slime/b.py": text()}, body="#2 follows #1 and sgl-project/sglang#77; needs #99.\nNot a#3.")
     grown.land("its other half (#3)", {"slime/b.py": text() + "LAST = 1\n"})
     grown.land("not mine (#4)", {"slime/b.py": text() + "LAST = 2\n"}, author=other)
     grown.land(

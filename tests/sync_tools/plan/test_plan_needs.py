@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+from sync_tools.plan.standing import Standing
+from sync_tools.port.known import Known
+from sync_tools.upstream.history import Message
+
 BODY = "".join(f"def step_{n}(x):\n    return x + {n}\n\n\n" for n in range(6))
 
 
@@ -139,3 +143,35 @@ def test_a_tip_before_the_forks_beginning_changes_nothing_of_what_it_has(grown, 
     found = planned(3, repo=fork_at(grown.at, base), upstream=grown.at, tip=tip)
     assert found["state"] == "landed"
     assert [(p["pr"], p["state"]) for p in found["prerequisites"]] == [(2, "landed")]
+
+
+def test_blank_lines_above_an_insertion_are_passed_over_too(grown, fork_at, planned, numbered):
+    def step(name: str) -> str:
+        return f"def {name}():\n    return {name!r}\n\n\n"
+
+    base = grown.land("begin (#1)", {"slime/a.py": step("last")})
+    grown.land("first (#2)", {"slime/a.py": step("one") + step("last")})
+    grown.land("between (#3)", {"slime/a.py": step("one") + step("two") + step("last")})
+    found = planned(3, repo=fork_at(grown.at, base), upstream=grown.at)
+    assert numbered(missing(found)) == [2]
+    assert missing(found)[0]["places"][0]["symbol"] == "one"
+
+
+def test_neighbours_do_not_hang_everything_together(grown, fork_at, planned, numbered):
+    base = grown.land("begin (#1)", {"slime/a.py": "A = 1\n", "slime/b.py": "B = 1\n"})
+    grown.land("a neighbour (#2)", {"slime/b.py": "B = 1\nC = 1\n"})
+    grown.land("first (#3)", {"slime/a.py": "A = 2\n", "slime/b.py": "B = 1\nC = 1\nD = 1\n"})
+    grown.land("last (#4)", {"slime/a.py": "A = 3\n"})
+    assert numbered(missing(planned(4, repo=fork_at(grown.at, base), upstream=grown.at))) == [3]
+
+
+def test_the_search_goes_back_to_the_forks_beginning_and_a_hundred_commits_at_least():
+    line = tuple(Message(f"{n:040x}", n, f"({n})", "", "", n) for n in range(400, 0, -1))
+    none = Known(None, frozenset(), frozenset())
+
+    def floor(cutoff: int | None) -> str | None:
+        return Standing(line, none, None if cutoff is None else f"{cutoff:040x}").floor(f"{350:040x}")
+
+    assert floor(None) == floor(340) == f"{250:040x}"
+    assert floor(20) == f"{20:040x}"
+    assert Standing(line, none, None).floor(f"{50:040x}") is None

@@ -34,6 +34,19 @@ def test_in_a_stack_what_comes_before_is_there(grown, fork_at, sync):
     assert [x["pr"] for x in second["plan"]["later_changes"]] == [4]
 
 
+def test_a_conflict_beside_the_lines_of_what_is_missing_names_nobody(grown, fork_at, sync, git):
+    base = grown.land("begin (#1)", {"slime/a.py": BODY})
+    one = BODY.replace("x + 0", "x + 10")
+    grown.land("first (#2)", {"slime/a.py": one})
+    grown.land("it (#3)", {"slime/a.py": one.replace("x + 10", "x - 1").replace("x + 3", "x - 3")})
+    fork = fork_at(grown.at, base)
+    ours = BODY.replace("x + 0", "x + 10").replace("x + 3", "x + 99")
+    (fork / "vime/a.py").write_text(ours)
+    git(fork, "commit", "-q", "-a", "-m", "ours, with what the first did")
+    told = sync("port", 3, "--dry-run", repo=fork, upstream=grown.at).out
+    assert "conflict: vime/a.py step_3" in told and "needs #2" in told and "port it first" not in told
+
+
 def test_a_conflict_with_the_forks_own_edit_names_nobody(grown, fork_at, sync, git):
     fork = fork_at(grown.at, history(grown))
     (fork / "vime/a.py").write_text(BODY.replace("x + 1", "x + 99"))

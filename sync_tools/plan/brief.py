@@ -7,7 +7,7 @@ from sync_tools.config import Config
 from sync_tools.gitio import Repo
 from sync_tools.plan.companions import BESIDE
 from sync_tools.plan.later import later_changes, named
-from sync_tools.plan.model import Briefing, Change, Prerequisite, State
+from sync_tools.plan.model import Briefing, Change, Need, Prerequisite, State
 from sync_tools.plan.prerequisites import Text, merged, needs, strongest, uses
 from sync_tools.plan.standing import SEARCHED, Standing
 from sync_tools.plan.uses import used
@@ -37,7 +37,7 @@ class Reader:
 
     def diffs(self, floor: str | None, last: str, paths: Collection[str]) -> Diffs:
         """The diffs of a stretch of the main line, at least of `paths` under all their names."""
-        if self.whole:
+        if self.whole or not paths:
             return self.whole
         span = f"{floor}..{last}" if floor else last
         moves = [file for files in names(self.upstream, span).values() for file in files]
@@ -99,7 +99,7 @@ def before(
 
 
 def as_prerequisites(
-    found: Mapping[str, Sequence[object]], standing: Standing, through: Change | None = None
+    found: Mapping[str, Sequence[Need]], standing: Standing, through: Change | None = None
 ) -> list[Prerequisite]:
     """What is missing first; in that, what is edited before what is beside; else upstream's order, newest last."""
     made = []

@@ -167,7 +167,7 @@ def replay(
 @app.command()
 def plan(
     number: Annotated[
-        str | None, typer.Argument(help="A pull request of upstream's, or a commit's hex.", metavar="[N]")
+        str | None, typer.Argument(help="A pull request of upstream's, or a commit's hex.", metavar="N")
     ] = None,
     cutoff: Annotated[
         str | None, typer.Option(metavar="REV", help="Plan a window instead: what landed after this commit.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sync_tools.config import Config, PathPolicy
 from sync_tools.ledger.account import storable
@@ -27,6 +28,17 @@ class Landing:
     ported: Tree | None = None
     port_at: int = 0
     written_at: int = 0
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The fork's files that the ledger speaks of."""
+        return frozenset(e.downstream.path for e in self.ledger.entries)
+
+    @cached_property
+    def moves(self) -> dict[str, str]:
+        """Where the files went that the port renamed, by the path that they had."""
+        targets = (e.downstream for e in reversed(self.ledger.entries))
+        return {t.old_path: t.path for t in targets if t.old_path and t.old_path != t.path}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
 """What a ledger's port did, derived again from upstream and the fork's commits."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sync_tools.config import Config
 from sync_tools.formatters import format_bytes
-from sync_tools.ledger.check import Problem, check
+from sync_tools.ledger.check import Problem, check, problems
 from sync_tools.ledger.landing import Landing, Rules
+from sync_tools.ledger.maker import by_other_rules
+from sync_tools.ledger.plain import plainly
 from sync_tools.port.ci import is_generated
 from sync_tools.port.images import translation
 from sync_tools.port.past import History
@@ -16,14 +19,24 @@ from sync_tools.tree import Tree
 from sync_tools.upstream.mirror import cache_dir
 
 
-def derived_again(
-    landing: Landing, config: Config, past: History, head: Tree, others: Sequence[Landing]
-) -> list[Problem]:
+@dataclass(frozen=True)
+class Checked:
+    """What is wrong with a ledger. `older`: other rules made it, by today's it would be another; what holds by whatever
+    rules was checked."""
+
+    problems: tuple[Problem, ...]
+    older: bool = False
+
+
+def derived_again(landing: Landing, config: Config, past: History, head: Tree, others: Sequence[Landing]) -> Checked:
     """What is wrong with a ledger, by upstream and the rules of its port. `head` is where what it brought must stand."""
     changes = past.changes(landing.ledger)
     if changes is None:
-        return [Problem(landing.path, None, f"upstream has no commit {landing.ledger.upstream.commit}")]
-    return list(check(landing, changes, rules_of(config, landing), head, others, past))
+        return Checked((Problem(landing.path, None, f"upstream has no commit {landing.ledger.upstream.commit}"),))
+    found = check(landing, changes, rules_of(config, landing), head, others, past)
+    if not found or not by_other_rules(landing.ledger, config):
+        return Checked(found)
+    return Checked(problems(landing, plainly(landing, changes, config, head, others, past)), older=True)
 
 
 def rules_of(config: Config, landing: Landing) -> Rules:

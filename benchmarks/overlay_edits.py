@@ -116,7 +116,7 @@ def _moved(path: str, base: Files, tip: Files) -> Iterator[tuple[str, int]]:
 
 @cache
 def _functions(data: bytes) -> dict[str, range]:
-    """The functions of a module and of its classes, by dotted name, with the lines of their bodies."""
+    """The functions of a module and of its classes, by dotted name, with their lines after the first."""
     found: dict[str, range] = {}
     try:
         tree = ast.parse(data)
@@ -126,7 +126,7 @@ def _functions(data: bytes) -> dict[str, range]:
         prefix = f"{owner.name}." if isinstance(owner, ast.ClassDef) else ""
         for node in owner.body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found[prefix + node.name] = range(node.body[0].lineno - 1, node.end_lineno or node.lineno)
+                found[prefix + node.name] = range(node.lineno, node.end_lineno or node.lineno)
     return found
 
 

@@ -54,7 +54,7 @@ def main() -> int:
     value = {
         "edits": dict(counts),
         "lost": len(done.overlay_lost),
-        "conflicts": len(done.conflicts),
+        "conflicts": [f"#{c.pr} {c.path} {c.symbol}" for c in done.conflicts],
         "crashed": len(done.crashed),
         "differing": list(done.final_tree_diff),
         "wrong": found,

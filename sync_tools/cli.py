@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sync_tools.commands import ci, ledger
+from sync_tools.commands import ci, ledger, residue, seam
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 from sync_tools.errors import SyncError
 
@@ -27,6 +27,8 @@ app = typer.Typer(
 )
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(ci.app, name="ci")
+app.add_typer(seam.app, name="seam")
+app.add_typer(residue.app, name="residue")
 
 
 @app.callback(invoke_without_command=True)
@@ -163,20 +165,86 @@ def replay(
 
 
 @app.command()
+def plan(
+    number: Annotated[
+        str | None, typer.Argument(help="A pull request of upstream's, or a commit's hex.", metavar="[N]")
+    ] = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="Plan a window instead: what landed after this commit.")
+    ] = None,
+    tip: Annotated[
+        str | None,
+        typer.Option(metavar="REV", help="Where the window, or the look at later changes, ends.", show_default="main"),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="BRANCH", help="The fork's branch; the current one if not given.")
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Say what a port will take, and write nothing.
+
+    What it needs first, what upstream did to its lines later, and what makes it more than routine.
+
+    Example: vime-sync plan 1921
+    """
+    from sync_tools.commands.plan import run
+
+    prs, commits = _landings([number] if number else [], [])
+    raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
+
+
+@app.command()
+def status(
+    tip: Annotated[
+        str | None, typer.Option(metavar="REV", help="The commit of upstream to look up to; its main line's newest.")
+    ] = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="The commit of upstream to look from; the fork's own cutoff.")
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """What of upstream the fork has, lacks, or has open.
+
+    By ledgers where there are some, else by content: what stands in the files tells, not a label. Writes nothing.
+
+    Example: vime-sync status
+    """
+    from sync_tools.commands.status import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff))
+
+
+@app.command()
 def init(
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     upstream: UpstreamPlace = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="Adopt the fork: the commit of upstream that it holds all of.")
+    ] = None,
+    tip: Annotated[
+        str | None, typer.Option(metavar="REV", help="With --cutoff: how far to look for what the fork has.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print it; write nothing.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Write the built-in configuration as a sync.toml.
+    """Write a sync.toml.
 
-    Example: vime-sync init
+    Without --cutoff the built-in configuration. With it, the fork is adopted as it stands: the cutoff, and a row for each
+    path in which it differs from what it has of upstream. A sync.toml that is there keeps what it says.
+
+    Example: vime-sync init --cutoff 8ef1fb47e
     """
-    from sync_tools.commands.init import run
+    from sync_tools.commands.init import adopting, run
 
-    raise typer.Exit(run(settings(upstream, repo, config, json, must_exist=False), dry_run))
+    given = settings(upstream, repo, config, json, must_exist=False)
+    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff else run(given, dry_run))
 
 
 def _landings(numbers: list[str], commits: list[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:

@@ -1,10 +1,13 @@
 """`sync port`: run it, and say what came out."""
 
 import re
+from collections.abc import Sequence
 
 from sync_tools.commands.options import Settings
 from sync_tools.config import load
 from sync_tools.errors import SyncError
+from sync_tools.plan.forport import Briefer, plan_lines, plan_object
+from sync_tools.plan.model import Briefing
 from sync_tools.port import paused
 from sync_tools.port.fork import Fork
 from sync_tools.port.pipeline import Progress
@@ -26,23 +29,28 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
     if abort:
         return _abort(settings, fork, request)
     with watched(settings.json) as progress:
-        session = _resume(settings, fork, request, progress) if go_on else _start(settings, fork, request, progress)
+        session, briefer = (_resume if go_on else _start)(settings, fork, request, progress)
+        told = briefer.briefings([port.changes for port in session.ports])
     if settings.json:
-        print_json(_value(session))
+        print_json(_value(session, told))
     else:
-        _show(session, request.dry_run)
+        _show(session, told, request.dry_run, settings.config.upstream.repo)
     return 0 if session.status in ("clean", "present") else 1
 
 
-def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
-    return start(request, Places(settings.config, settings.upstream, fork), progress)
+def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
+    places = Places(settings.config, settings.upstream, fork, settings.today)
+    session = start(request, places, progress)
+    return session, Briefer(places.upstream, fork.repo, fork.base(request.base), places.config)
 
 
-def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
+def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
     state = paused.find(fork, _branch(settings, request))
     recalled = state.recall(request)
     config = load(recalled.config) if recalled.config and not request.config else settings.config
-    return resume(state, recalled, Places(config, open_upstream(recalled.upstream, config), fork), progress)
+    places = Places(config, open_upstream(recalled.upstream, config), fork, settings.today)
+    session = resume(state, recalled, places, progress)
+    return session, Briefer(places.upstream, fork.repo, state.base, config, state.done)
 
 
 def _abort(settings: Settings, fork: Fork, request: Request) -> int:
@@ -66,9 +74,12 @@ def _commit(settings: Settings, rev: str) -> Landing:
     return Landing(None, rev) if NAMES_BRANCH.fullmatch(rev) else bare_commit(settings.upstream, rev)
 
 
-def _value(session: Session) -> dict[str, object]:
+def _value(session: Session, told: Sequence[Briefing | None]) -> dict[str, object]:
     return {
-        "ports": [as_object(port, path) for port, path in zip(session.ports, session.ledgers, strict=True)],
+        "ports": [
+            {**as_object(port, path), "plan": plan_object(port, plan)}
+            for port, path, plan in zip(session.ports, session.ledgers, told, strict=True)
+        ],
         "branch": session.branch,
         "worktree": str(session.worktree) if session.worktree else None,
         "status": session.status,
@@ -76,12 +87,12 @@ def _value(session: Session) -> dict[str, object]:
     }
 
 
-def _show(session: Session, dry_run: bool) -> None:
+def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upstream: str) -> None:
     from rich.text import Text
 
     out = console()
-    for port in session.ports:
-        for style, line in lines(port):
+    for port, plan in zip(session.ports, told, strict=True):
+        for style, line in [*lines(port), *(plan_lines(port, plan, upstream) if plan else ())]:
             out.print(Text(clean(line), style=style))
     if session.worktree:
         out.print(Text(f"Resolve the conflicts in {session.worktree}", style="bold"))

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from sync_tools.config import Config
 from sync_tools.ledger import store
-from sync_tools.ledger.decide import carry, revert
+from sync_tools.ledger.decide import carry
 from sync_tools.ledger.markdown import render
 from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
-from sync_tools.ledger.reverts import reverted
+from sync_tools.ledger.reverts import Past, paired, reverted
 from sync_tools.ledger.shelf import Shelf
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
@@ -70,7 +70,7 @@ def complete(port: Port) -> Ledger:
     return port.ledger.model_copy(update={"verification": kept})
 
 
-def ledger_edits(port: Port, tree: Tree, config: Config, shelf: Shelf) -> Edits:
+def ledger_edits(port: Port, tree: Tree, config: Config, shelf: Shelf, past: Past) -> Edits:
     """The ledger, its Markdown and the index, where they change something; a revert is told in the ledger that it undoes too."""
     earlier = _standing(port, tree, config, shelf)
     if earlier is not None and _stands(port, earlier):
@@ -78,11 +78,10 @@ def ledger_edits(port: Port, tree: Tree, config: Config, shelf: Shelf) -> Edits:
     ledger = complete(port)
     standing = store.read_all(tree, config, shelf.loads)
     others = [known for known in standing if known.upstream.stem != ledger.upstream.stem]
-    undone = reverted(port.changes, config.upstream.repo, others)
-    ledger = ledger.model_copy(update={"reverts": undone})
-    others = [revert(known, ledger.upstream.ref) if known.upstream.ref in undone else known for known in others]
-    files = {store.index_path(config): shelf.index([*others, ledger]).encode()}
-    for each in [ledger, *(known for known in others if known.upstream.ref in undone)]:
+    ledger = ledger.model_copy(update={"reverts": reverted(port.changes, config.upstream.repo, past)})
+    told = [paired(known, ledger, port.changes, past) for known in others] if ledger.reverts else others
+    files = {store.index_path(config): shelf.index([*told, ledger]).encode()}
+    for each in [ledger, *(now for now, known in zip(told, others, strict=True) if now is not known)]:
         files[store.json_path(config, each.upstream.stem)] = shelf.dumps(each)
         files[store.markdown_path(config, each.upstream.stem)] = render(each).encode()
     return without_noops({path: Blob(data) for path, data in files.items()}, tree)

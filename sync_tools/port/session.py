@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
+from sync_tools.ledger.due import ran_out
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.ahead import Read, reading
@@ -20,6 +22,7 @@ from sync_tools.port.commits import adaptation_message, commit, mechanical_messa
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
 from sync_tools.port.kept import Kept
+from sync_tools.port.past import History
 from sync_tools.port.pipeline import Job, Port, Progress, port_changes
 from sync_tools.port.record import ledger_edits, ledger_path, summary, with_history
 from sync_tools.port.request import Request
@@ -51,11 +54,13 @@ class Session:
 
 @dataclass(frozen=True)
 class Places:
-    """The repositories and the configuration of a run."""
+    """The repositories and the configuration of a run, and the day by which decisions and overlays run out (None: none
+    does)."""
 
     config: Config
     upstream: Repo
     fork: Fork
+    today: date | None = None
 
 
 def start(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
@@ -185,11 +190,14 @@ class Run:
             job(Job(setting, upstream, self.request.run_tests, sources=self.kept.sources)),
             self.progress,
         )
-        return replace(port, ledger=with_history(port, tree, config, self.kept.shelf), seconds=time.monotonic() - began)
+        ledger, today = with_history(port, tree, config, self.kept.shelf), self.places.today
+        overdue = ran_out(ledger, config, today) if today else ()
+        return replace(port, ledger=ledger, overdue=overdue, seconds=time.monotonic() - began)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
-        edits = {**port.final, **ledger_edits(port, tree, self.places.config, self.kept.shelf)}
+        past = History(self.places.upstream)
+        edits = {**port.final, **ledger_edits(port, tree, self.places.config, self.kept.shelf, past)}
         refuse_collisions(edits, tree, "the port")
         return edits
 
@@ -226,7 +234,6 @@ class Run:
         assert self.committer
         message = mechanical_message(port.changes, self.places.config.upstream.repo, self.committer)
         first = commit(repo, write_tree(repo, tip, port.mechanical), tip, message, port.changes.author)
-        marked = {o.path for o in port.outcomes if o.merged and o.merged.conflicts and b"<<<<<<<" in o.merged.final}
         state = paused.State(
             branch=self.branch,
             base=self.base,
@@ -234,7 +241,7 @@ class Run:
             done=done,
             landings=tuple((each.pr, each.commit) for each in left),
             conflicts=tuple(sorted(stages)),
-            undecided=tuple(sorted(set(stages) - marked - set(port.workflows.stages))),
+            undecided=tuple(sorted(set(stages) - port.files.marked)),
             name=self.request.name,
             bring=self.request.bring,
             upstream=self.request.upstream and anywhere(self.request.upstream),

@@ -1,0 +1,283 @@
+"""Whether a landing of upstream's is in the fork, by what stands there: never by a label, a title or a trailer.
+
+What counts of a landing are the lines that it wrote and that still stand at the tip, and the lines that it removed. A line
+that later changes of upstream's replaced does not count; a landing of which nothing is left is judged as it was, and by its
+successors. Lines that the file had before the window anyway, and lines that say nothing, are no evidence either way.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol
+
+from sync_tools.adopt.fork import ForkFile
+from sync_tools.adopt.lines import NOTHING, Rendered, tells
+from sync_tools.adopt.trace import BEFORE, Line, Piece, Trace, Traced
+from sync_tools.ledger.align import common
+from sync_tools.upstream.steps import Side
+
+State = Literal["landed", "partly", "absent", "superseded", "skipped"]
+ENOUGH, A_TRACE = 0.5, 0.1
+
+
+class Tally(NamedTuple):
+    """Lines of evidence: written ones `held` of `written`, removed ones `gone` of `removed`."""
+
+    held: int = 0
+    written: int = 0
+    gone: int = 0
+    removed: int = 0
+
+    @property
+    def done(self) -> bool:
+        """The piece is there: at least half of its lines, and at most half of what it replaces."""
+        return self.held >= ENOUGH * self.written and self.gone >= ENOUGH * self.removed
+
+    @property
+    def wanted(self) -> int:
+        return self.written + self.removed
+
+    @property
+    def share(self) -> float:
+        """Of what it wrote, or of what it removed where it wrote nothing: what is gone may never have been there."""
+        if self.written:
+            return self.held / self.written
+        return self.gone / self.removed if self.removed else 1.0
+
+
+def total(tallies: Iterable[Tally]) -> Tally:
+    return Tally(*map(sum, zip(*tallies, strict=True))) if (tallies := list(tallies)) else Tally()
+
+
+@dataclass(frozen=True)
+class PathVerdict:
+    """What the fork has of one path of a landing, piece by piece. `why` says why the path is not judged. `weak`: only lines
+    that prove little could be compared."""
+
+    upstream: str
+    path: str
+    pieces: tuple[Tally, ...] = ()
+    weak: bool = False
+    there: bool = True
+    why: str = ""
+
+    @property
+    def total(self) -> Tally:
+        return total(self.pieces)
+
+    @property
+    def state(self) -> State:
+        return "skipped" if self.why else _state(self.pieces)
+
+    @property
+    def intact(self) -> bool:
+        """All that upstream removed still stands, and nothing that it wrote does."""
+        sums = self.total
+        return sums.removed > 0 and sums.gone == 0 and sums.held == 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the fork has of a landing; `by` are the steps that replaced all its lines, where that decided;
+    `cleared`: what it removed is gone."""
+
+    state: State
+    paths: tuple[PathVerdict, ...]
+    by: tuple[int, ...] = ()
+    cleared: bool = True
+
+    @property
+    def judged(self) -> tuple[PathVerdict, ...]:
+        """The paths that decide: those with lines that prove something, where there are any."""
+        told = [p for p in self.paths if not p.why and p.total.wanted]
+        return tuple([p for p in told if not p.weak] or told)
+
+    @property
+    def total(self) -> Tally:
+        return total(p.total for p in self.judged)
+
+    @property
+    def intact(self) -> bool:
+        """Fixed upstream, intact here."""
+        sums = self.total
+        return self.state == "absent" and sums.removed > 0 and sums.gone == 0 and sums.held == 0
+
+
+class Places(Protocol):
+    """What of the fork answers to a path of a landing."""
+
+    def place(self, path: str) -> str: ...
+
+    def ours(self, traced: Traced) -> ForkFile: ...
+
+    def excuse(self, traced: Traced) -> str:
+        """Why the path is not upstream's to change in the fork, empty where it is."""
+        ...
+
+
+@dataclass
+class Judge:
+    """Judges the landings of a trace. `rendered` holds the images that `needed` names."""
+
+    trace: Trace
+    rendered: Mapping[Side, Rendered]
+    places: Places
+    _aligned: dict[tuple[int, str], frozenset[int]] = field(default_factory=dict)
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One for each step. The images that `replaced_images` names must be there by now."""
+        found = [self._own(n) for n in range(len(self.trace.steps))]
+        for n, verdict in enumerate(found):
+            if not verdict.judged and verdict.state != "skipped":
+                found[n] = replace(verdict, state=self._like_its_writers(n, found))
+        for n in reversed(range(len(found))):
+            found[n] = self._by_successors(n, found)
+        return tuple(found)
+
+    def replaced_images(self) -> set[Side]:
+        """The images of the landings of which nothing is left at the tip."""
+        return {line.side for n in self._replaced for line in self._ended(n)}
+
+    @cached_property
+    def _left(self) -> tuple[Verdict, ...]:
+        """By the lines that are left of each landing."""
+        return tuple(self._judged(step, as_written=False) for step in self.trace.steps)
+
+    @cached_property
+    def _replaced(self) -> frozenset[int]:
+        left = enumerate(self._left)
+        return frozenset(n for n, v in left if v.state != "skipped" and not v.total.written and self._ended(n))
+
+    def _ended(self, n: int) -> list[Line]:
+        """The lines that a landing wrote and a later one replaced."""
+        added = [line for traced in self.trace.steps[n] for piece in traced.pieces for line in piece.added]
+        return [line for line in added if line not in self.trace.standing]
+
+    def _judged(self, step: Sequence[Traced], as_written: bool) -> Verdict:
+        verdict = Verdict("landed", tuple(self._path(t, as_written) for t in step))
+        return replace(verdict, state=_overall(verdict))
+
+    def _own(self, n: int) -> Verdict:
+        """By what is left of a landing; as it was, where nothing is."""
+        left = self._left[n]
+        if n not in self._replaced:
+            return left
+        return replace(
+            self._judged(self.trace.steps[n], as_written=True), cleared=left.total.gone == left.total.removed
+        )
+
+    def _like_its_writers(self, n: int, found: Sequence[Verdict]) -> State:
+        """A landing that only removes what the window wrote, and that the fork has not: whether the fork ever had it."""
+        lines = (line for traced in self.trace.steps[n] for piece in traced.pieces for line in piece.removed)
+        writers = {line.step for line in lines if line.step != BEFORE}
+        return "absent" if writers and all(found[m].state == "absent" for m in writers) else "landed"
+
+    def _by_successors(self, n: int, found: Sequence[Verdict]) -> Verdict:
+        """Absent as it was, but what replaced it all is here."""
+        verdict = found[n]
+        if verdict.state != "absent" or not verdict.cleared or n not in self._replaced:
+            return verdict
+        by = tuple(sorted({self.trace.ended[line] for line in self._ended(n)}))
+        done = all(found[m].state in ("landed", "superseded") for m in by)
+        return replace(verdict, state="superseded", by=by) if done else verdict
+
+    def _path(self, traced: Traced, as_written: bool) -> PathVerdict:
+        ours, upstream = self.places.ours(traced), traced.change.path
+        if why := self.places.excuse(traced):
+            return PathVerdict(upstream, ours.path, why=why)
+        there = ours.blob is not None
+        if not traced.pieces:
+            return PathVerdict(upstream, ours.path, (self._whole(traced, ours),), True, there)
+        for weak in (False, True):
+            pieces = tuple(self._piece(p, traced, ours, weak, as_written) for p in traced.pieces)
+            pieces = tuple(p for p in pieces if p.wanted)
+            if pieces:
+                return PathVerdict(upstream, ours.path, pieces, weak, there)
+        return PathVerdict(upstream, ours.path, (), True, there)
+
+    def _piece(self, piece: Piece, traced: Traced, ours: ForkFile, weak: bool, as_written: bool) -> Tally:
+        file = self.trace.files[traced.file]
+        first, last = self._image(file.first), self._image(file.last)
+        written = removed = held = gone = 0
+        moved = self._texts(line for each in traced.pieces for line in each.removed)
+        for line in piece.added:
+            if line not in self.trace.standing and not as_written:
+                continue
+            image, at = self._stands(line)
+            for j in image.of(at):
+                text = image.lines[j]
+                if tells(text) and (weak or not (first.bag[text] or text in moved)):
+                    written += 1
+                    held += self._holds(ours, traced.file, image, j, weak)
+        for line in piece.removed:
+            image, at = self._stands(line)
+            for j in image.of(at):
+                text = image.lines[j]
+                if tells(text) and (weak or not last.bag[text]):
+                    left = ours.bag[text] > last.bag[text]
+                    # That a line of the window's is not there proves nothing: the fork may never have had it.
+                    removed += left or line.step == BEFORE
+                    gone += not left and line.step == BEFORE
+        return Tally(held, written, gone, removed)
+
+    def _texts(self, lines: Iterable[Line]) -> set[bytes]:
+        return {image.lines[j] for line in lines for image, at in [self._stands(line)] for j in image.of(at)}
+
+    def _stands(self, line: Line) -> tuple[Rendered, int]:
+        side, at = self.trace.standing.get(line, (line.side, line.at))
+        return self._image(side), at
+
+    def _image(self, side: Side | None) -> Rendered:
+        return self.rendered[side] if side is not None else NOTHING
+
+    def _holds(self, ours: ForkFile, file: int, image: Rendered, at: int, weak: bool) -> bool:
+        """A line stands in the fork's file: as often as it should, else where it should."""
+        text = image.lines[at]
+        if not ours.bag[text]:
+            return False
+        if not weak and ours.bag[text] >= image.bag[text]:
+            return True
+        key = (id(image), ours.path)
+        if key not in self._aligned:
+            self._aligned[key] = frozenset(i for i, _ in common(image.lines, ours.lines))
+        return at in self._aligned[key]
+
+    def _whole(self, traced: Traced, ours: ForkFile) -> Tally:
+        """A path whose lines do not change: a rename, a mode, a link, bytes."""
+        before, after, _ = traced.change
+        if after is None:
+            return Tally(gone=int(ours.blob is None), removed=1)
+        if ours.blob is None:
+            return Tally(written=1)
+        if before is not None and before.oid == after.oid:
+            moved = before.path == after.path or ours.path != self.places.place(before.path)
+            return Tally(held=int(moved and (before.mode == after.mode or ours.blob.mode == after.mode)), written=1)
+        last = self.trace.files[traced.file].last
+        same = any(self._image(side).translation.data == ours.blob.data for side in (after, last))
+        return Tally(held=int(same), written=1)
+
+
+def needed(trace: Trace, wanted: Iterable[Traced]) -> set[Side]:
+    """The images that judging these paths looks at."""
+    found: set[Side | None] = set()
+    for traced in wanted:
+        file = trace.files[traced.file]
+        found |= {file.first, file.last}
+        if not traced.pieces:
+            found.add(traced.change.after)
+        for piece in traced.pieces:
+            found |= {line.side for line in piece.removed if line not in trace.standing}
+    return {side for side in found if side is not None}
+
+
+def _state(pieces: Sequence[Tally]) -> State:
+    done = [piece.done for piece in pieces]
+    if all(done):
+        return "landed"
+    return "partly" if any(done) and total(pieces).share >= A_TRACE else "absent"
+
+
+def _overall(verdict: Verdict) -> State:
+    if verdict.paths and all(p.why for p in verdict.paths):
+        return "skipped"
+    return _state([piece for p in verdict.judged for piece in p.pieces])

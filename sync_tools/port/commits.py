@@ -49,14 +49,14 @@ def _level(repo: Repo, tree: str | None, edits: Nested) -> str | None:
     level = dict(standing)
     for name, edit in edits.items():
         mode, oid = standing.get(name, (0, ""))
-        if edit.blob is not None:
-            level[name] = edit.blob.mode, store(repo, edit.blob)
-        elif mode != FOLDER:
-            level.pop(name, None)  # a file goes, also one that makes room for a folder of its name
         if edit.below:
             folder = _level(repo, oid if mode == FOLDER else None, edit.below)
-            level.pop(name, None)
+            level.pop(name, None)  # also a file that makes room for a folder of its name
             level |= {name: (FOLDER, folder)} if folder else {}
+        elif mode != FOLDER:
+            level.pop(name, None)
+        if edit.blob is not None:
+            level[name] = edit.blob.mode, store(repo, edit.blob)
     return repo.objects.write_level(level) if level else None
 
 

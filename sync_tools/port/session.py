@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache
 from pathlib import Path
 
 from sync_tools.config import Config
@@ -181,7 +180,7 @@ class Run:
             config=config,
             translator=self.kept.translator(config, required_style(tree, config), self._cache()),
             format=lambda path, data: format_bytes(path, data, config.formatting),
-            removed_by=cache(lambda path: fork.removed_by(path, tip)),
+            removed_by=lambda path: self.kept.removal(path, fork, tip),
             brought=frozenset(self.request.bring),
         )
         upstream = self.places.upstream.tree(landing_.commit)
@@ -211,6 +210,7 @@ class Run:
         assert self.committer
         if not after:
             return tip
+        self.kept.committed(after)
         first = commit(
             repo,
             write_tree(repo, tip, port.mechanical),

@@ -13,6 +13,7 @@ from sync_tools.port.pipeline import Progress
 from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, branch_name, resume, start
+from sync_tools.port.window_session import resume_window, start_window
 from sync_tools.terminal import clean, console, print_json
 from sync_tools.upstream.mirror import open_upstream
 from sync_tools.upstream.resolve import Landing, bare_commit
@@ -37,14 +38,16 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
 
 
 def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
-    return start(request, Places(settings.config, settings.upstream, fork), progress)
+    begin = start_window if request.cutoff or request.tip else start
+    return begin(request, Places(settings.config, settings.upstream, fork), progress)
 
 
 def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
     state = paused.find(fork, _branch(settings, request))
     recalled = state.recall(request)
     config = load(recalled.config) if recalled.config and not request.config else settings.config
-    return resume(state, recalled, Places(config, open_upstream(recalled.upstream, config), fork), progress)
+    go_on = resume_window if state.window else resume
+    return go_on(state, recalled, Places(config, open_upstream(recalled.upstream, config), fork), progress)
 
 
 def _abort(settings: Settings, fork: Fork, request: Request) -> int:
@@ -105,6 +108,8 @@ def _show(session: Session, dry_run: bool) -> None:
     if session.worktree:
         out.print(Text(f"Resolve the conflicts in {session.worktree}", style="bold"))
         out.print("then: vime-sync port --continue   (or --abort)")
+    elif not session.ports:
+        out.print("Nothing to do: upstream has no commit between the cutoff and the tip.")
     elif dry_run:
         out.print("Nothing was written (--dry-run).")
     elif session.branch:

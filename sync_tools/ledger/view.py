@@ -111,11 +111,13 @@ class Stretch:
 @dataclass(frozen=True)
 class Passage:
     """Where a change stands in a window that was ported at once: the file over the whole window, and what came before
-    the change and after it."""
+    the change and after it. `old` and `new` are its images, which its neighbours share."""
 
     whole: "FileView"
     before: tuple[Step, ...]
     after: tuple[Step, ...]
+    old: Translated | None = None
+    new: Translated | None = None
 
     def later(self, unit: Unit) -> Fate:
         """What became of a unit's added lines up to the tip."""
@@ -172,11 +174,15 @@ class FileView:
 
     @cached_property
     def old(self) -> Translated:
+        if self.passage and self.passage.old:
+            return self.passage.old
         path = self.outcome.old_path or self.outcome.path
         return Translated(path, self.outcome.change.before, self.outcome.before)
 
     @cached_property
     def new(self) -> Translated:
+        if self.passage and self.passage.new:
+            return self.passage.new
         return Translated(self.outcome.path, self.outcome.change.after, self.outcome.after)
 
     @cached_property

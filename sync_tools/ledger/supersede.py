@@ -12,5 +12,12 @@ def superseded(e: Entry, by: str) -> Entry:
     if not (e.op in STANDING or (e.op in WAITING and e.state == "open")) or e.state == "decided":
         return e
     return e.model_copy(
-        update={"op": "superseded", "state": "settled", "reason": f"replaced by {by}", "who": "", "until": None, "link": by}
+        update={
+            "op": "superseded",
+            "state": "settled",
+            "reason": f"replaced by {by}",
+            "who": "",
+            "until": None,
+            "link": by,
+        }
     )

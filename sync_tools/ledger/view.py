@@ -242,7 +242,6 @@ class FileView:
         low, same = self.whole.to_ours.low, self.whole.to_ours.same
         return all(same[i] and low[i] - low[around.start] == i - around.start for i in around)
 
-
     def says_same(self, stretch: Stretch) -> bool:
         """The lines that go and those that come are the same."""
         return [self.old.lines[i] for i in stretch.removed] == [self.new.lines[i] for i in stretch.added]

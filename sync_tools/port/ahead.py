@@ -23,7 +23,9 @@ def translated_ahead(images: Sequence[Image], setting: Setting) -> Setting:
     formatted = [
         data
         for at in range(0, len(items), BATCH)
-        for data in format_all([(translator.path(k[0]), plain[k].data) for k in items[at : at + BATCH]], config.formatting)
+        for data in format_all(
+            [(translator.path(k[0]), plain[k].data) for k in items[at : at + BATCH]], config.formatting
+        )
     ]
     known = {key: replace(plain[key], data=data) for key, data in zip(items, formatted, strict=True)}
     return replace(setting, known=known)

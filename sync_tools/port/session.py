@@ -204,9 +204,7 @@ class Run:
         second = adaptation_message(port.changes, upstream, self.committer, summary([port]))
         return self.commit_files(port.files, after, tip, self._first(port), second) if after else tip
 
-    def commit_files(
-        self, files: Files, after: dict[str, Blob | None], tip: str, first: "Message", second: str
-    ) -> str:
+    def commit_files(self, files: Files, after: dict[str, Blob | None], tip: str, first: "Message", second: str) -> str:
         """The mechanical commit and the adaptation commit on `tip`; the second one's id."""
         repo = self.places.fork.repo
         mechanical = commit(repo, write_tree(repo, tip, files.mechanical), tip, first.text, first.author)

@@ -9,7 +9,6 @@ from sync_tools.ledger.decide import settle
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.units import facts
 from sync_tools.ledger.view import FileView, Passage, Translated
-from sync_tools.modes import EXECUTABLE, REGULAR
 from sync_tools.outcome import FileOutcome
 from sync_tools.policy import policy_of
 from sync_tools.port.ahead import translated_ahead
@@ -20,7 +19,7 @@ from sync_tools.port.pipeline import Files, Job, Port, Progress, Unresolved, por
 from sync_tools.tree import Overlay
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Image
 from sync_tools.upstream.course import Step, forward
-from sync_tools.upstream.whole import Course, Part, courses
+from sync_tools.upstream.whole import Course, courses
 from sync_tools.verify.model import Check
 
 

@@ -13,8 +13,8 @@ from sync_tools.port.pipeline import Progress
 from sync_tools.port.record import recorded, summary, with_history
 from sync_tools.port.request import Request
 from sync_tools.port.session import Message, Places, Run, Session, branch_name
-from sync_tools.port.window import WindowPort, port_window
-from sync_tools.tree import Blob, Tree
+from sync_tools.port.window import port_window
+from sync_tools.tree import Blob
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.window import Window, window
 
@@ -68,7 +68,9 @@ def _begin(run: Run, asked: Window) -> Session:
     return session
 
 
-def resume_window(state: paused.State, request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
+def resume_window(
+    state: paused.State, request: Request, places: Places, progress: Progress = lambda _: None
+) -> Session:
     """Go on with a window whose conflicts a person resolved. Raises SyncError while one is left."""
     fork, committer = places.fork, places.fork.committer()
     with fork.lock():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sync_tools.modes import GITLINK, SYMLINK
 from sync_tools.upstream.changeset import ChangeSet, FileChange, FileKind, Hunk, Image
@@ -43,7 +44,9 @@ class Course:
 
 
 def courses(
-    changes: Sequence[ChangeSet], step: Callable[[ChangeSet, FileChange], Step], has: Callable[[Image, frozenset[str]], bool]
+    changes: Sequence[ChangeSet],
+    step: Callable[[ChangeSet, FileChange], Step],
+    has: Callable[[Image, frozenset[str]], bool],
 ) -> list[Course]:
     """Every file that the changes, oldest first, touch. `has(image, left)` says whether the fork has a file in the place
     of an image of upstream's that is none of the paths `left`, whose files the window moves or deletes."""
@@ -52,7 +55,9 @@ def courses(
         for thread in threads([[_paths(f) for f in each.files] for each in changes])
     ]
     left = frozenset(p for parts in found if (p := _left(parts)))
-    return sorted((_course(parts, has, left) for parts in found), key=lambda c: (c.whole.after is not None, c.whole.path))
+    return sorted(
+        (_course(parts, has, left) for parts in found), key=lambda c: (c.whole.after is not None, c.whole.path)
+    )
 
 
 def _paths(change: FileChange) -> tuple[str | None, str | None]:
@@ -65,9 +70,7 @@ def _left(parts: Sequence[Part]) -> str | None:
     return first.path if first and (last is None or last.path != first.path) else None
 
 
-def _course(
-    parts: tuple[Part, ...], has: Callable[[Image, frozenset[str]], bool], left: frozenset[str]
-) -> Course:
+def _course(parts: tuple[Part, ...], has: Callable[[Image, frozenset[str]], bool], left: frozenset[str]) -> Course:
     first, last = parts[0].change.before, parts[-1].change.after
     begins = 0
     if first and last and not has(first, left - {first.path}):
@@ -106,7 +109,7 @@ def _hunks(before: Image | None, after: Image | None, steps: Sequence[Step]) -> 
     edges = [(-1, -1), *kept, (olds, news)]
     return [
         Hunk.of(range(a0 + 1, a1), range(b0 + 1, b1))
-        for (a0, b0), (a1, b1) in zip(edges, edges[1:])
+        for (a0, b0), (a1, b1) in pairwise(edges)
         if a1 - a0 > 1 or b1 - b0 > 1
     ]
 

@@ -10,6 +10,7 @@ from sync_tools.ledger.markdown import render
 from sync_tools.ledger.model import ORDER, CheckRun, Finding, Ledger, Verification
 from sync_tools.ledger.reverts import reverted
 from sync_tools.ledger.shelf import Shelf
+from sync_tools.ledger.supersede import Succession, supersede
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
@@ -72,8 +73,10 @@ def complete(port: Port, asked: str = "") -> Ledger:
     return port.ledger.model_copy(update={"verification": kept})
 
 
-def recorded(ports: Sequence[Port], tree: Tree, config: Config, shelf: Shelf, asked: str = "") -> dict[str, Ledger]:
-    """The ledgers that ports, oldest first, write or change, by stem: their own, and those of what they undo."""
+def recorded(
+    ports: Sequence[Port], tree: Tree, config: Config, shelf: Shelf, succession: Succession, asked: str = ""
+) -> dict[str, Ledger]:
+    """The ledgers that ports, oldest first, write or change, by stem: their own, and those of what they undo or replace."""
     book = {known.upstream.stem: known for known in store.read_all(tree, config, shelf.loads)}
     changed: dict[str, Ledger] = {}
     for port in ports:
@@ -84,8 +87,10 @@ def recorded(ports: Sequence[Port], tree: Tree, config: Config, shelf: Shelf, as
         others = [known for stem, known in book.items() if stem != ledger.upstream.stem]
         undone = reverted(port.changes, config.upstream.repo, others)
         ledger = ledger.model_copy(update={"reverts": undone})
-        told = [revert(known, ledger.upstream.ref) for known in others if known.upstream.ref in undone]
-        changed |= {each.upstream.stem: each for each in (ledger, *told)}
+        ref, replaced = ledger.upstream.ref, succession.replaces(ledger, others)
+        changed |= supersede(book, replaced, ref)
+        changed |= {x.upstream.stem: revert(x, ref) for x in others if x.upstream.ref in undone}
+        changed[ledger.upstream.stem] = ledger
         book |= changed
     return changed
 

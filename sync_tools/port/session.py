@@ -6,7 +6,7 @@ Until the last step nothing that a user sees has moved: objects are added to the
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from sync_tools.config import Config
@@ -15,6 +15,7 @@ from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.shelf import Shelf
+from sync_tools.ledger.supersede import Succession
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
@@ -29,6 +30,7 @@ from sync_tools.translate import Translator
 from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import Person
 from sync_tools.upstream.collect import collect
+from sync_tools.upstream.mainline import MainLine
 from sync_tools.upstream.mirror import anywhere, cache_dir
 from sync_tools.upstream.resolve import Landing, bare_commit, landing
 
@@ -186,7 +188,16 @@ class Run:
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
-        return self.together(port.final, recorded([port], tree, self.places.config, self.shelf), tree)
+        return self.together(port.final, self.recorded([port], tree), tree)
+
+    def recorded(self, ports: Sequence[Port], tree: Tree, asked: str = "") -> dict[str, Ledger]:
+        """The ledgers that ports write or change."""
+        return recorded(ports, tree, self.places.config, self.shelf, self._succession, asked)
+
+    @cached_property
+    def _succession(self) -> Succession:
+        line = MainLine(self.places.upstream)
+        return Succession(line.position, line.between)
 
     def together(self, final: Edits, ledgers: Mapping[str, Ledger], tree: Tree) -> dict[str, Blob | None]:
         """The files of a port and its ledgers. Raises SyncError for what would run over the fork's own."""

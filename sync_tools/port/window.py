@@ -201,8 +201,9 @@ class _Seen:
             if not found or place < course.begins:
                 continue
             lines = {i for h in change.hunks for i in forward(h.new, course.after(place)).lines}
-            standing = set(view.final.from_new.images(view.new.images_of(sorted(lines))))
-            yield from (u for u in found if standing & {x - 1 for x in (u.line, *u.lines)})
+            images = view.new.images_of(sorted(lines))
+            standing = {at + 1 for i in images for at in view.final.from_new.image(range(i, i + 1))}
+            yield from (u for u in found if standing & {u.line, *u.lines})
 
 
 def _within(check: Check, paths: set[str]) -> Check:

@@ -10,7 +10,7 @@ from sync_tools.port import paused
 from sync_tools.port.commits import window_message
 from sync_tools.port.known import known
 from sync_tools.port.pipeline import Progress
-from sync_tools.port.record import recorded, summary, with_history
+from sync_tools.port.record import summary, with_history
 from sync_tools.port.request import Request
 from sync_tools.port.session import Message, Places, Run, Session, branch_name
 from sync_tools.port.window import port_window
@@ -102,7 +102,7 @@ def _port(
     port = port_window(changes, job, run.progress)
     ports = [replace(p, ledger=with_history(p, tree, places.config, run.shelf)) for p in port.ports]
     words = f"--cutoff {asked.cutoff[:12]} --tip {asked.tip[:12]}"
-    ledgers = recorded(ports, tree, places.config, run.shelf, words)
+    ledgers = run.recorded(ports, tree, words)
     ports = [replace(p, ledger=ledgers.get(p.ledger.upstream.stem, p.ledger)) for p in ports]
     after = run.together(port.files.final, ledgers, tree)
     if run.committer is None:

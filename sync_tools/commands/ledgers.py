@@ -21,7 +21,7 @@ from sync_tools.ledger.overview import lines, overview
 from sync_tools.ledger.show import Reader, console, show
 from sync_tools.plural import counted
 from sync_tools.port.fork import Fork
-from sync_tools.port.recheck import derived_again
+from sync_tools.port.recheck import Recheck
 from sync_tools.terminal import clean, print_json
 from sync_tools.tree import MemoryTree, Tree
 from sync_tools.upstream import forge
@@ -91,10 +91,10 @@ def checking(settings: Settings, number: str | None) -> int:
     desk = Desk(settings.repo, settings.config)
     landings, head = desk.landings(number), desk.head(number)
     asked = [x for x in landings if number is None or x.ledger.upstream.stem == store.stem_of(settings.config, number)]
+    recheck = Recheck(landings, settings.config, settings.upstream, head) if asked else None
     problems: list[Problem] = []
-    for landing in asked:
-        others = [other for other in landings if other is not landing]
-        problems += derived_again(landing, settings.config, settings.upstream, head, others)
+    for landing in asked if recheck else ():
+        problems += recheck.problems(landing)
         problems += rendered(landing.ledger, head, settings.config)
     if settings.json:
         print_json({"ledgers": len(asked), "problems": [asdict(p) for p in problems]})

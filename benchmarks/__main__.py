@@ -18,6 +18,7 @@ def runs() -> dict[str, list[str] | None]:
         "http_client": [],
         "ci_history": ["--upstream", UPSTREAM] if UPSTREAM else None,
         "port_speed": ["--upstream", UPSTREAM] if UPSTREAM else None,
+        "overlay_replay": ["--upstream", UPSTREAM] if UPSTREAM else None,
         "merge_fidelity": ["--upstream", UPSTREAM, "--fork", FORK, "--pairs", PAIRS]
         if UPSTREAM and FORK and PAIRS
         else None,

@@ -150,6 +150,31 @@ def port(
 
 
 @app.command()
+def replay(
+    first: Annotated[str, typer.Option("--from", metavar="REV", help="The commit of upstream to import.")],
+    last: Annotated[str, typer.Option("--to", metavar="REV", help="The commit of upstream to end at.")],
+    workdir: Annotated[Path, typer.Option(metavar="DIR", help="A new folder; it becomes a repository to look at.")],
+    overlay: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PLACE", help="Edits of a fork: a folder of files, a fork's repository, or a .patch file."
+        ),
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Import at one commit, port every commit up to another, and compare with the import of that one.
+
+    Example: vime-sync replay --from 8ef1fb47e --to 624b824a8 --workdir /tmp/replay
+    """
+    from sync_tools.commands.replay import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), first, last, workdir, overlay))
+
+
+@app.command()
 def init(
     repo: RepoPath = Path(),
     config: ConfigPath = None,

@@ -1,8 +1,6 @@
 """`sync port`: run it, and say what came out."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from sync_tools.commands.options import Settings
 from sync_tools.config import load
@@ -14,7 +12,7 @@ from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, branch_name, resume, start
 from sync_tools.port.window_session import resume_window, start_window
-from sync_tools.terminal import clean, console, print_json
+from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.upstream.mirror import open_upstream
 from sync_tools.upstream.resolve import Landing, bare_commit
 
@@ -28,7 +26,7 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
     fork = Fork(settings.repo)
     if abort:
         return _abort(settings, fork, request)
-    with _progress(settings.json) as progress:
+    with watched(settings.json) as progress:
         session = _resume(settings, fork, request, progress) if go_on else _start(settings, fork, request, progress)
     if settings.json:
         print_json(_value(session))
@@ -79,23 +77,6 @@ def _value(session: Session) -> dict[str, object]:
         "status": session.status,
         "seconds": round(session.seconds, 3),
     }
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress]:
-    """A line that says what is being done, on a terminal only."""
-    out = console(stderr=True)
-    if quiet or not out.is_terminal:
-        yield lambda _: None
-        return
-    with out.status("reading upstream") as status:
-        yield lambda step: status.update(_plain(step))
-
-
-def _plain(step: str) -> str:
-    from rich.markup import escape
-
-    return escape(clean(step))
 
 
 def _show(session: Session, dry_run: bool) -> None:

@@ -22,6 +22,7 @@ from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.verify.model import Check, Context, packages_of
 from sync_tools.verify.run import run as verify
+from sync_tools.verify.source import Sources
 
 Progress = Callable[[str], None]
 
@@ -143,13 +144,15 @@ def _stages(outcome: FileOutcome) -> Stages:
 
 @dataclass(frozen=True)
 class Job:
-    """How a change is ported. `upstream` is upstream's tree after it, asked only for what its checks need."""
+    """How a change is ported. `upstream` is upstream's tree after it, asked only for what its checks need; `sources` what
+    earlier ports of the same run parsed."""
 
     setting: Setting
     upstream: Tree | None = None
     run_tests: bool = False
     resolutions: Mapping[str, Blob | None] = field(default_factory=dict)
     decided_by: str = ""
+    sources: Sources = field(default_factory=Sources, repr=False, compare=False)
 
 
 def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Port:
@@ -254,6 +257,7 @@ def _context(
         config=config,
         run_tests=job.run_tests,
         upstream_tree=theirs,
+        sources=job.sources,
         reported={
             p: frozenset(n for u in unresolved if u.path == p for n in (u.line, *u.lines))
             for p in {u.path for u in unresolved}

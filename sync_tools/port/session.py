@@ -4,9 +4,10 @@ Until the last step nothing that a user sees has moved: objects are added to the
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from sync_tools.config import Config
@@ -14,20 +15,20 @@ from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
 from sync_tools.ledger.model import Ledger
-from sync_tools.ledger.shelf import Shelf
 from sync_tools.ledger.supersede import Succession
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
+from sync_tools.port.ahead import Read, reading
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.edits import Edits
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
+from sync_tools.port.kept import Kept
 from sync_tools.port.pipeline import Files, Job, Port, Progress, port_changes
 from sync_tools.port.record import ledger_edits, ledger_path, recorded, summary, with_history
 from sync_tools.port.request import Request
 from sync_tools.port.style import required_style
-from sync_tools.translate import Translator
-from sync_tools.tree import Blob, Overlay, Tree
+from sync_tools.tree import Blob, Tree, edited
 from sync_tools.upstream.changeset import Person
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mainline import MainLine
@@ -140,12 +141,27 @@ class Run:
     base: str
     committer: Person | None
     progress: Progress
-    shelf: Shelf = field(default_factory=Shelf)
+    kept: Kept = field(default_factory=Kept)
+    read: Read | None = None
 
     def go_on(self, tip: str, landings: Sequence[Landing], done: tuple[str, ...], old: str | None) -> Session:
         """Port the landings that are left onto `tip`, then move the branch; stop at the first conflict."""
-        began, ports, fork = time.monotonic(), [], self.places.fork
-        tree: Tree = fork.repo.tree(tip)
+        tree: Tree = self.places.fork.repo.tree(tip)
+        with self.reading(landings, tree) as run:
+            return run._port_all(tip, tree, landings, done, old)
+
+    @contextmanager
+    def reading(self, landings: Sequence[Landing], tree: Tree) -> Iterator["Run"]:
+        """This run, with the changes read ahead of the ports."""
+        config = self.places.config
+        translator = self.kept.translator(config, required_style(tree, config), self._cache())
+        with reading(self.places.upstream, landings, translator) as read:
+            yield replace(self, read=read)
+
+    def _port_all(
+        self, tip: str, tree: Tree, landings: Sequence[Landing], done: tuple[str, ...], old: str | None
+    ) -> Session:
+        began, ports = time.monotonic(), []
         for number, landing_ in enumerate(landings):
             port = self.port(landing_, tree, tip)
             ports.append(port)
@@ -157,7 +173,7 @@ class Run:
                 return self.session(ports, None, place, began)
             if self.committer:
                 tip = self.commit_port(port, after, tip)
-            tree = Overlay(tree, after)
+            tree = edited(tree, after)
             done = (*done, landing_.commit)
         if not done[: len(done) - len(landings)]:
             self.refuse_unbrought(ports)
@@ -166,11 +182,11 @@ class Run:
 
     def port(self, landing_: Landing, tree: Tree, tip: str, job: Callable[[Job], Job] = lambda job: job) -> Port:
         """One change onto a tree."""
-        changes = collect(self.places.upstream, landing_)
+        changes = self.read(landing_) if self.read else collect(self.places.upstream, landing_)
         self.progress(f"{changes.subject}")
         began = time.monotonic()
         port = port_changes(changes, job(self.job(landing_.commit, tree, tip)), self.progress)
-        history = with_history(port, tree, self.places.config, self.shelf)
+        history = with_history(port, tree, self.places.config, self.kept.shelf)
         return replace(port, ledger=history, seconds=time.monotonic() - began)
 
     def job(self, upstream: str, tree: Tree, tip: str) -> Job:
@@ -179,12 +195,12 @@ class Run:
         setting = Setting(
             tree=tree,
             config=config,
-            translator=Translator(config, required_style(tree, config), self._cache()),
+            translator=self.kept.translator(config, required_style(tree, config), self._cache()),
             format=lambda path, data: format_bytes(path, data, config.formatting),
-            removed_by=cache(lambda path: fork.removed_by(path, tip)),
+            removed_by=lambda path: self.kept.removal(path, fork, tip),
             brought=frozenset(self.request.bring),
         )
-        return Job(setting, self.places.upstream.tree(upstream), self.request.run_tests)
+        return Job(setting, self.places.upstream.tree(upstream), self.request.run_tests, sources=self.kept.sources)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
@@ -192,7 +208,7 @@ class Run:
 
     def recorded(self, ports: Sequence[Port], tree: Tree, asked: str = "") -> dict[str, Ledger]:
         """The ledgers that ports write or change."""
-        return recorded(ports, tree, self.places.config, self.shelf, self._succession, asked)
+        return recorded(ports, tree, self.places.config, self.kept.shelf, self._succession, asked)
 
     @cached_property
     def _succession(self) -> Succession:
@@ -201,7 +217,7 @@ class Run:
 
     def together(self, final: Edits, ledgers: Mapping[str, Ledger], tree: Tree) -> dict[str, Blob | None]:
         """The files of a port and its ledgers. Raises SyncError for what would run over the fork's own."""
-        edits = {**final, **ledger_edits(ledgers, tree, self.places.config, self.shelf)}
+        edits = {**final, **ledger_edits(ledgers, tree, self.places.config, self.kept.shelf)}
         refuse_collisions(edits, tree, "the port")
         return edits
 
@@ -218,6 +234,7 @@ class Run:
     def commit_files(self, files: Files, after: dict[str, Blob | None], tip: str, first: "Message", second: str) -> str:
         """The mechanical commit and the adaptation commit on `tip`; the second one's id."""
         repo = self.places.fork.repo
+        self.kept.committed(after)
         mechanical = commit(repo, write_tree(repo, tip, files.mechanical), tip, first.text, first.author)
         return commit(repo, write_tree(repo, tip, after), mechanical, second, None)
 

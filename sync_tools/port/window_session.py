@@ -100,7 +100,7 @@ def _port(
         who = f"{run.committer.name} <{run.committer.email}>"
         job = replace(job, resolutions=resolutions, decided_by=who)
     port = port_window(changes, job, run.progress)
-    ports = [replace(p, ledger=with_history(p, tree, places.config, run.shelf)) for p in port.ports]
+    ports = [replace(p, ledger=with_history(p, tree, places.config, run.kept.shelf)) for p in port.ports]
     words = f"--cutoff {asked.cutoff[:12]} --tip {asked.tip[:12]}"
     ledgers = run.recorded(ports, tree, words)
     ports = [replace(p, ledger=ledgers.get(p.ledger.upstream.stem, p.ledger)) for p in ports]

@@ -11,7 +11,7 @@ from sync_tools.config import Config
 from sync_tools.translate import rules
 from sync_tools.translate.cache import Cache
 from sync_tools.translate.engine import Settings, translate_bytes
-from sync_tools.translate.kinds import profile
+from sync_tools.translate.kinds import Profile, profile
 from sync_tools.translate.names import naming
 from sync_tools.translate.paths import downstream_path
 from sync_tools.translate.pool import translate_many
@@ -30,10 +30,18 @@ class Translator:
     config: Config = field(default_factory=Config)
     style: str = "module"
     cache: Path | None = None
+    _recent: dict[tuple[Profile, bytes], Translation] = field(default_factory=dict, repr=False, compare=False)
 
     def file(self, path: str, data: bytes) -> Translation:
         """The translation of the file that stands at upstream's `path`."""
         where = profile(path, engine=self.settings.naming.engine)
+        found = self._recent.pop((where, data), None) or self._translated(where, data)
+        self._recent[where, data] = found
+        if len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
+        return found
+
+    def _translated(self, where: Profile, data: bytes) -> Translation:
         if self._store is None:
             return translate_bytes(data, where, self.settings)
         key = self._store.key(where, data)
@@ -70,4 +78,5 @@ class Translator:
         return found.hexdigest()
 
 
+RECENT = 1024  # translations kept in memory: a change's files, and what a stack of changes asks for again and again
 DEPENDS = {"upstream": {"repo"}, "engine": True, "names": True, "repositories": True, "seam": True, "size_limit": True}

@@ -30,12 +30,12 @@ def translate_all(
     ordered = sorted(items, key=lambda item: -len(item[1]))
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in methods else None)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=begin) as pool:
         paths, datas = zip(*ordered)
         return dict(zip(ordered, pool.map(translate, paths, datas, chunksize=CHUNK)))
 
 
-def _begin() -> None:
+def begin() -> None:
     """A worker lives for one run, and no longer than it: what it inherited is never garbage."""
     gc.freeze()
     threading.Thread(target=_end_with_parent, daemon=True).start()

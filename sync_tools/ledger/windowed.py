@@ -6,8 +6,9 @@ from dataclasses import replace
 from sync_tools.ledger.account import storable
 from sync_tools.ledger.landing import Landing, Rules, outcome, translated
 from sync_tools.ledger.model import Entry
+from sync_tools.ledger.translated import Translated
 from sync_tools.ledger.units import facts
-from sync_tools.ledger.view import FileView, Passage, Translated
+from sync_tools.ledger.view import FileView, Passage
 from sync_tools.outcome import FileOutcome
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Image

@@ -7,60 +7,29 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
-from sync_tools.gitio import Repo
 from sync_tools.ledger.model import Ledger
-from sync_tools.ledger.supersede import Succession
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.ahead import Read, reading
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.edits import Edits
 from sync_tools.port.file import Setting
-from sync_tools.port.fork import Fork
 from sync_tools.port.kept import Kept
 from sync_tools.port.pipeline import Files, Job, Port, Progress, port_changes
 from sync_tools.port.record import ledger_edits, ledger_path, recorded, summary, with_history
 from sync_tools.port.request import Request
+from sync_tools.port.result import Message, Places, Session
 from sync_tools.port.style import required_style
 from sync_tools.tree import Blob, Tree, edited
 from sync_tools.upstream.changeset import Person
 from sync_tools.upstream.collect import collect
-from sync_tools.upstream.mainline import MainLine
 from sync_tools.upstream.mirror import anywhere, cache_dir
 from sync_tools.upstream.resolve import Landing, bare_commit, landing
-
-STATUSES = ("failed", "conflicts", "unresolved", "present", "clean")
-
-
-@dataclass(frozen=True)
-class Session:
-    """What came of a run. `branch` is None when none moved; `worktree` is where conflicts wait."""
-
-    ports: tuple[Port, ...]
-    ledgers: tuple[str, ...]
-    branch: str | None
-    worktree: Path | None
-    seconds: float
-
-    @property
-    def status(self) -> str:
-        """The worst of its ports'."""
-        return min((p.status for p in self.ports), key=STATUSES.index, default="clean")
-
-
-@dataclass(frozen=True)
-class Places:
-    """The repositories and the configuration of a run."""
-
-    config: Config
-    upstream: Repo
-    fork: Fork
 
 
 def start(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
@@ -121,14 +90,6 @@ def _run(
     if committer and session.worktree is None:
         paused.discard(fork, branch)
     return session
-
-
-@dataclass(frozen=True)
-class Message:
-    """The message of a mechanical commit, and whose change it is; without an author it is the committer's."""
-
-    text: str
-    author: Person | None
 
 
 @dataclass(frozen=True)
@@ -208,12 +169,8 @@ class Run:
 
     def recorded(self, ports: Sequence[Port], tree: Tree, asked: str = "") -> dict[str, Ledger]:
         """The ledgers that ports write or change."""
-        return recorded(ports, tree, self.places.config, self.kept.shelf, self._succession, asked)
-
-    @cached_property
-    def _succession(self) -> Succession:
-        line = MainLine(self.places.upstream)
-        return Succession(line.position, line.between)
+        succession = self.kept.succession(self.places.upstream)
+        return recorded(ports, tree, self.places.config, self.kept.shelf, succession, asked)
 
     def together(self, final: Edits, ledgers: Mapping[str, Ledger], tree: Tree) -> dict[str, Blob | None]:
         """The files of a port and its ledgers. Raises SyncError for what would run over the fork's own."""
@@ -231,14 +188,14 @@ class Run:
         second = adaptation_message(port.changes, upstream, self.committer, summary([port]))
         return self.commit_files(port.files, after, tip, self._first(port), second) if after else tip
 
-    def commit_files(self, files: Files, after: dict[str, Blob | None], tip: str, first: "Message", second: str) -> str:
+    def commit_files(self, files: Files, after: dict[str, Blob | None], tip: str, first: Message, second: str) -> str:
         """The mechanical commit and the adaptation commit on `tip`; the second one's id."""
         repo = self.places.fork.repo
         self.kept.committed(after)
         mechanical = commit(repo, write_tree(repo, tip, files.mechanical), tip, first.text, first.author)
         return commit(repo, write_tree(repo, tip, after), mechanical, second, None)
 
-    def _first(self, port: Port) -> "Message":
+    def _first(self, port: Port) -> Message:
         assert self.committer
         repository = self.places.config.upstream.repo
         return Message(mechanical_message(port.changes, repository, self.committer), port.changes.author)
@@ -246,7 +203,7 @@ class Run:
     def pause(
         self,
         files: Files,
-        first: "Message",
+        first: Message,
         after: dict[str, Blob | None],
         tip: str,
         left: Sequence[Landing],

@@ -7,8 +7,9 @@ from sync_tools.config import Config
 from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
 from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.translated import Translated
 from sync_tools.ledger.units import facts
-from sync_tools.ledger.view import FileView, Passage, Translated
+from sync_tools.ledger.view import FileView, Passage
 from sync_tools.outcome import FileOutcome
 from sync_tools.policy import policy_of
 from sync_tools.port.ci import Workflows, port_template_file, workflow_files
@@ -172,7 +173,7 @@ class _Seen:
         return self._images[key]
 
     def files(self, n: int, outcomes: Sequence[FileOutcome], workflows: Workflows, ledger: Ledger) -> Files:
-        """What the window's port did to the files of a landing."""
+        """What the window's port did, as far as it speaks of the files of a landing; the edits are those of the window."""
         whole = self._files
         paths = {o.path for o in outcomes} | {o.old_path for o in outcomes if o.old_path}
         rest = paths if n + 1 < len(self._changes) else paths | self._unclaimed()
@@ -183,8 +184,8 @@ class _Seen:
             tuple(replace(o, merged=merged.get(o.path)) for o in outcomes),
             replace(workflows, conflicts=()),
             {name: _within(check, rest) for name, check in whole.checks.items()},
-            {},
-            {path: blob for path, blob in whole.final.items() if path in paths},
+            whole.mechanical,
+            whole.final,
             tuple(self._unresolved(n)),
         )
 

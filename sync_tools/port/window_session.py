@@ -5,16 +5,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sync_tools.errors import SyncError
+from sync_tools.ledger import store
+from sync_tools.ledger.model import Ledger
 from sync_tools.paths import safe
 from sync_tools.port import paused
 from sync_tools.port.commits import window_message
 from sync_tools.port.known import known
-from sync_tools.port.pipeline import Progress
+from sync_tools.port.pipeline import Port, Progress
 from sync_tools.port.record import summary, with_history
 from sync_tools.port.request import Request
-from sync_tools.port.session import Message, Places, Run, Session, branch_name
-from sync_tools.port.window import port_window
-from sync_tools.tree import Blob
+from sync_tools.port.result import Message, Places, Session
+from sync_tools.port.session import Run, branch_name
+from sync_tools.port.window import WindowPort, port_window
+from sync_tools.tree import Blob, Tree
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.window import Window, window
 
@@ -100,10 +103,7 @@ def _port(
         who = f"{run.committer.name} <{run.committer.email}>"
         job = replace(job, resolutions=resolutions, decided_by=who)
     port = port_window(changes, job, run.progress)
-    ports = [replace(p, ledger=with_history(p, tree, places.config, run.kept.shelf)) for p in port.ports]
-    words = f"--cutoff {asked.cutoff[:12]} --tip {asked.tip[:12]}"
-    ledgers = run.recorded(ports, tree, words)
-    ports = [replace(p, ledger=ledgers.get(p.ledger.upstream.stem, p.ledger)) for p in ports]
+    ports, ledgers = _recorded(run, port, tree, f"--cutoff {asked.cutoff[:12]} --tip {asked.tip[:12]}")
     after = run.together(port.files.final, ledgers, tree)
     if run.committer is None:
         run.refuse_unbrought(ports)
@@ -119,3 +119,13 @@ def _port(
         tip = run.commit_files(port.files, after, tip, first, second)
     moved = run.move(tip, old)
     return run.session(ports, run.branch if moved else None, None, began)
+
+
+def _recorded(run: Run, port: WindowPort, tree: Tree, asked: str) -> tuple[list[Port], dict[str, Ledger]]:
+    """The landings with their ledgers, and the ledgers that change. One that was ported before keeps the ledger of that."""
+    config, shelf = run.places.config, run.kept.shelf
+    standing = {x.upstream.commit: x for x in store.read_all(tree, config, shelf.loads)}
+    fresh = [p for p in port.ports if p.changes.commit not in standing]
+    told = run.recorded([replace(p, ledger=with_history(p, tree, config, shelf)) for p in fresh], tree, asked)
+    known = standing | {x.upstream.commit: x for x in told.values()}
+    return [replace(p, ledger=known[p.changes.commit]) for p in port.ports], told

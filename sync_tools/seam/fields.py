@@ -109,7 +109,9 @@ class _Search:
             yield key.lineno, key.col_offset, "sampling key", name
         elif name in self.known.request and holder in self.requests and name not in ("text",):
             yield key.lineno, key.col_offset, "request field", name
-        elif (self.answers and name in self.known.distinct) or (self.answers and name in self.known.shared and _ANSWER_NAME.search(holder)):
+        elif (self.answers and name in self.known.distinct) or (
+            self.answers and name in self.known.shared and _ANSWER_NAME.search(holder)
+        ):
             yield key.lineno, key.col_offset, "answer field", name
 
 

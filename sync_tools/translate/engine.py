@@ -158,5 +158,5 @@ def _engine_passes(claims: Claims, kind: Kind, naming: Naming) -> None:
         translate_overrides(claims, lexed)
         translate_flags(claims, kind, lexed)
         translate_endpoints(claims, kind, lexed)
-    translate_metrics(claims)
+    translate_metrics(claims, lines_may_go=kind not in ("python", "patch"))
     translate_environment(claims, lexed, lines_may_go=kind != "patch")

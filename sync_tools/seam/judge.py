@@ -12,7 +12,7 @@ from sync_tools.seam.protected import protection
 from sync_tools.translate.result import Application, Site, Translation
 
 INTERFACE = frozenset({"request field", "sampling key", "answer field"})
-_WRAPS = re.compile(r"SY1[1-5]\d")
+_WRAPS = re.compile(r"SY1(?:04|[1-5]\d)")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def judge(image: Image, *, seam: bool) -> tuple[list[Judged], list[SeamSite]]:
     judged, used = [], set()
     for site in sites:
         protected = protection(site, lines[site.line - 1])
-        report = next((r for r in reports if _is_of(r, site)), None)
+        report = next((r for r in reports if _is_of(r, site)), None) or _beside(reports, sites, site)
         if protected:
             judged.append(Judged(site, "kept", why=protected))
         elif report is not None:
@@ -49,7 +49,7 @@ def judge(image: Image, *, seam: bool) -> tuple[list[Judged], list[SeamSite]]:
             judged.append(Judged(site, "translated", "interface"))
         else:
             judged.append(Judged(site, "missed"))
-        used |= {r for r in reports if _is_of(r, site)}
+        used |= {r for r in reports if _is_of(r, site) or r == report}
     unseen = [SeamSite(image.path, r.line, r.column, "endpoint", r.what) for r in reports if r not in used]
     return judged, unseen
 
@@ -62,7 +62,15 @@ def _is_of(report: Site, site: SeamSite) -> bool:
         return site.kind in INTERFACE or site.kind == "endpoint"
     if report.what == "route":
         return site.kind == "endpoint"
+    if report.what.startswith("/") and site.kind == "request field":
+        return True
     return site.what in report.what or report.what in site.what or site.what.removeprefix("from ") in report.what
+
+
+def _beside(reports: tuple[Site, ...], sites: list[SeamSite], site: SeamSite) -> Site | None:
+    """The report about a site's name at a line where no site stands: a route is named in one place and asked in another."""
+    named = (r for r in reports if r.what == site.what and not any(r.line <= s.line <= r.end_line for s in sites))
+    return next(named, None)
 
 
 def _how(applications: Iterable[Application], site: SeamSite) -> How:

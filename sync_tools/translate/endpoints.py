@@ -36,6 +36,8 @@ def translate_endpoints(claims: Claims, kind: Kind, lexed: Lexed | None) -> None
     if kind not in ("python", "markdown", "shell"):
         _report_gone(claims)
         return
+    if kind == "shell":
+        _in_comments(claims)
     pattern, rows = _table("shell" if kind == "shell" else "prose")
     for match in pattern.finditer(claims.text):
         region = lexed.at(match.start()) if lexed else None
@@ -46,6 +48,15 @@ def translate_endpoints(claims: Claims, kind: Kind, lexed: Lexed | None) -> None
             continue
         new, code = rows[match[0]]
         claims.edit(Edit(match.start(), match.end(), new, code))
+
+
+def _in_comments(claims: Claims) -> None:
+    """What the comments of a script say."""
+    pattern, rows = _table("prose")
+    for match in pattern.finditer(claims.text):
+        line = claims.text[claims.text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if line.lstrip().startswith("#") and line[-1:] in " `(":
+            claims.edit(Edit(*match.span(), *rows[match[0]]))
 
 
 def _by_pattern(claims: Claims, lexed: Lexed | None) -> None:

@@ -82,12 +82,10 @@ def _decide(claims: Claims, group: list[Occurrence], lexed: Lexed | None) -> lis
         case "own":
             return _replace(claims, o, o.new_prefix + flag.name)
         case "unknown":
-            claims.site(
-                o.start,
-                o.stop,
-                claims.text[o.start : o.end],
-                "the table of flags does not know it; renamed by its prefix",
-            )
+            region = lexed.at(o.start) if lexed else None
+            if not (region and region.comment):
+                why = "the table of flags does not know it; renamed by its prefix"
+                claims.site(o.start, o.stop, claims.text[o.start : o.end], why)
             return _replace(claims, o, o.new_prefix + flag.name)
         case "fixed":
             return _replace(claims, o, new)

@@ -101,8 +101,23 @@ def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> No
         name = draft.seam("control_call")
         draft.edits.wrap((start, end), f"*{name}(", ")")
         draft.applied(_RULE, start, draft.source.text[start:end], f"*{name}({draft.source.text[start:end]})")
+    elif (names := _names_of(draft, control)) is not None:
+        if control is an.exchanges.controls_at(control.node)[0]:
+            name = draft.seam("control_call")
+            line = f"{', '.join(names)} = {name}({', '.join(names)})"
+            draft.insert_before(draft.source.statement(control.node), line, _RULE)
     else:
         _unseen_body(draft, control, kind)
+
+
+def _names_of(draft: Draft, control: Control) -> tuple[str, str] | None:
+    """The variables that hold address and body of a call, where a line before its statement may change both."""
+    url, body = control.url, control.body
+    if isinstance(body, ast.BoolOp) and isinstance(body.op, ast.Or) and ast.unparse(body.values[-1]) == "{}":
+        body = body.values[0]
+    statement = draft.source.statement(control.node)
+    simple = isinstance(statement, ast.Assign | ast.Expr | ast.Return)
+    return (url.id, body.id) if simple and isinstance(url, ast.Name) and isinstance(body, ast.Name) else None
 
 
 def _unseen_body(draft: Draft, control: Control, kind: str) -> None:
@@ -219,9 +234,12 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
         return
     outer = draft.source.parent(control.node)
     if control.endpoint.answer == "success":
-        if not isinstance(draft.source.parent(outer) if isinstance(outer, ast.Await) else outer, ast.Expr):
+        unread = isinstance(draft.source.parent(outer) if isinstance(outer, ast.Await) else outer, ast.Expr)
+        if not unread and not _reads_success(draft, control):
             why = f"{control.endpoint.new} answers 200 even when busy: read `success`"
             draft.site(control.node, control.endpoint.old, why, Reason.NO_COUNTERPART)
+        return
+    if all(use.attr in _OUTSIDE for use in _uses(draft, control) or [_NO_USE]):
         return
     if (
         seam
@@ -235,6 +253,38 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
     else:
         why = f"the answer of {control.endpoint.new} has another shape"
         draft.site(control.node, control.endpoint.old, why, Reason.NO_COUNTERPART)
+
+
+_OUTSIDE = {"status", "status_code", "ok", "raise_for_status", "close"}
+"""What a response has whatever it holds."""
+_NO_USE = ast.Attribute(attr="")
+
+
+def _uses(draft: Draft, control: Control) -> list[ast.Attribute]:
+    """The attributes that are read of the variable that a response goes to; none where it is used in another way."""
+    statement = draft.source.statement(control.node)
+    if not (isinstance(statement, ast.Assign) and statement.value is control.node):
+        return []
+    target, scope = statement.targets[0], statement
+    while not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+        scope = draft.source.parent(scope)
+    named = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == getattr(target, "id", None)]
+    parents = [draft.source.parent(n) for n in named if isinstance(n.ctx, ast.Load)]
+    whole = len(parents) == len(named) - 1 and all(isinstance(p, ast.Attribute) for p in parents)
+    return parents if whole else []
+
+
+def _reads_success(draft: Draft, control: Control) -> bool:
+    """Make the tests of a response's status ask for `success`, too; whether there are any."""
+    compared = [(use, draft.source.parent(use)) for use in _uses(draft, control) if use.attr == "status_code"]
+    tests = [
+        (use, node)
+        for use, node in compared
+        if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "200"
+    ]
+    for use, node in tests:
+        _wrap(draft, node, "(", f' and {ast.unparse(use.value)}.json()["success"])')
+    return bool(tests)
 
 
 def _entries(body: ast.expr | None) -> dict[str, ast.expr] | None:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 from sync_tools.seam.find import find
 from sync_tools.seam.model import How, Judged, SeamSite
+from sync_tools.seam.names import names
 from sync_tools.seam.protected import protection
 from sync_tools.translate.result import Application, Site, Translation
 
@@ -43,7 +44,7 @@ def judge(image: Image, *, seam: bool) -> tuple[list[Judged], list[SeamSite]]:
             judged.append(Judged(site, "kept", why=protected))
         elif report is not None:
             judged.append(Judged(site, "unresolved", why=report.why, reason=report.reason.value))
-        elif site not in left:
+        elif site not in left or (site.what in names().asked and _how(image.translation.applications, site) == "rule"):
             judged.append(Judged(site, "translated", _how(image.translation.applications, site)))
         elif site.kind in INTERFACE and whole:
             judged.append(Judged(site, "translated", "interface"))

@@ -102,7 +102,8 @@ def _mentions(rule: Rule) -> Needs:
 
 def _imports(rule: Rule) -> Needs:
     for old, new in rule.rows().items():
-        yield f"{old} -> {new}", [(f"name {new}.{old.rpartition('.')[2]}",)]
+        if new != "{seam}":
+            yield f"{old} -> {new}", [(f"name {new}.{old.rpartition('.')[2]}",)]
     if rule.words("package"):
         old, new = rule.words("package")
         yield (

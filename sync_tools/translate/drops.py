@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from sync_tools.translate.edits import Claims, Edit
+from sync_tools.translate.spoken import left_out
 from sync_tools.translate.text.places import Place
 from sync_tools.translate.text.pylex import Lexed, Region
 
@@ -13,7 +14,6 @@ _BARE_LINE = re.compile(r"[ \t]*(?:#[ \t]*)?(?P<continued>\\)?\r?")
 _ELEMENT = re.compile(
     r"""\s*,\s*(?P<value>[rRbBfFuU]{0,2}(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|[\w.]+(?:\([^()\n]*\))?(?:\[[^\]\n]*\])?)"""
 )
-_ITEM = r"(?<=`)[,，、]\s*`(?P<flag>{})`(?=[,，、])"
 NO_ROOM = "dropped in vLLM, but it is only named here; a person must rewrite what says so"
 
 
@@ -31,14 +31,14 @@ class Drop:
 def remove(claims: Claims, drops: list[Drop], lexed: Lexed | None) -> None:
     """Add the edits that remove the drops; those that are only named are kept and reported."""
     for d in drops:
-        if not _separate(claims.text, d) and not _from_enumeration(claims, d):
+        if not _separate(claims.text, d) and not left_out(claims, d.place, d.start, d.stop, d.rule):
             _leave(claims, d)
     drops = [d for d in drops if _separate(claims.text, d)]
     groups = [(place, list(run)) for place, run in groupby(sorted(drops, key=lambda d: d.start), key=lambda d: d.place)]
     for place, run in groups:
         if place.style == "prose":
             for d in run:
-                if not _from_enumeration(claims, d):
+                if not left_out(claims, d.place, d.start, d.stop, d.rule):
                     _leave(claims, d)
         elif place.style == "line":
             _from_line(claims, run)
@@ -57,24 +57,6 @@ def _separate(text: str, d: Drop) -> bool:
     """True where the flag is a word of its own, so that it can go without joining its neighbours."""
     before, after = text[max(d.place.lo, d.start - 1) : d.start], text[d.stop : min(d.place.hi, d.stop + 1)]
     return before in ("", " ", "\t", "(", "#", '"', "'") and after in ("", " ", "\t", ")", '"', "'", "\\")
-
-
-def _from_enumeration(claims: Claims, d: Drop) -> bool:
-    """Take a flag that a sentence enumerates among others out of it, and its unprefixed twin out of the same line."""
-    text = claims.text
-    name = text[d.start : d.stop]
-    spelled = {name, name.replace("--sglang-", "--", 1)}
-    items = [m for n in spelled for m in re.finditer(_ITEM.format(re.escape(n)), text[d.place.lo : d.place.hi])]
-    if d.place.style != "prose" or not any(d.place.lo + m.start("flag") == d.start for m in items):
-        return False
-    if len(items) != len(
-        re.findall("|".join(rf"(?<![\w-]){re.escape(n)}(?![\w-])" for n in spelled), text[d.place.lo : d.place.hi])
-    ):
-        return False
-    for m in items:
-        start, stop = d.place.lo + m.start(), d.place.lo + m.end()
-        claims.edit(Edit(start, stop, "", d.rule, before=m["flag"], after="", at=d.place.lo + m.start("flag")))
-    return True
 
 
 def _leave(claims: Claims, d: Drop) -> None:

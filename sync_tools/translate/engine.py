@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sync_tools.translate.arguments import report_gone_arguments
+from sync_tools.translate.arguments import drop_assertions, report_gone_arguments
 from sync_tools.translate.edits import Claims, report
 from sync_tools.translate.endpoints import renamed_endpoints, translate_endpoints
 from sync_tools.translate.environment import translate_environment
@@ -143,20 +143,21 @@ def _passes(text: str, kind: Kind, settings: Settings) -> Translated:
     """The text passes, once: their edits are collected together and applied together."""
     claims = Claims(text)
     if settings.naming.engine and _holds_hints(text, settings.naming):
-        _engine_passes(claims, kind, settings.naming)
+        _engine_passes(claims, kind, settings)
     rename(claims, settings.naming)
     return claims.apply(), *report(claims)
 
 
-def _engine_passes(claims: Claims, kind: Kind, naming: Naming) -> None:
+def _engine_passes(claims: Claims, kind: Kind, settings: Settings) -> None:
     """What only a change of engine asks for, before the names. A patch keeps its lines: only names change in it."""
     lexed = Lexed.of(claims.text) if kind == "python" else None
     if lexed is not None:
         translate_listed(claims, lexed)
-        translate_imports(claims, lexed)
+        translate_imports(claims, lexed, None if settings.style == "inline" else settings.seam_module)
+        drop_assertions(claims)
         report_gone_arguments(claims, lexed)
     if kind != "patch":
-        translate_prose(claims, kind, lexed, lambda s: rename_all(renamed_endpoints(s), naming))
+        translate_prose(claims, kind, lexed, lambda s: rename_all(renamed_endpoints(s), settings.naming))
         translate_overrides(claims, lexed)
         translate_flags(claims, kind, lexed)
         translate_endpoints(claims, kind, lexed)

@@ -36,6 +36,7 @@ def judge(image: Image, *, seam: bool) -> tuple[list[Judged], list[SeamSite]]:
     left = _left(image, lines, sites)
     reports = image.translation.unresolved
     whole = _wraps(image, sites, left, reports) if seam else False
+    converts = any("control_call(" in a.after for a in image.translation.applications)
     judged, used = [], set()
     for site in sites:
         protected = protection(site, lines[site.line - 1])
@@ -46,7 +47,7 @@ def judge(image: Image, *, seam: bool) -> tuple[list[Judged], list[SeamSite]]:
             judged.append(Judged(site, "unresolved", why=report.why, reason=report.reason.value))
         elif site not in left or (site.what in names().asked and _how(image.translation.applications, site) == "rule"):
             judged.append(Judged(site, "translated", _how(image.translation.applications, site)))
-        elif site.kind in INTERFACE and whole:
+        elif site.kind in INTERFACE and whole and (site.what not in names().control or converts):
             judged.append(Judged(site, "translated", "interface"))
         else:
             judged.append(Judged(site, "missed"))

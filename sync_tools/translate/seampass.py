@@ -48,7 +48,8 @@ def translate_fragment(source: str, style: str, seam_module: str) -> Seamed | No
     if done is None or done[0].count(_POST) != 1:
         return translate_seam(source, style, seam_module)
     applications, sites = shifted(-1, 0, done[1], done[2])
-    return done[0].replace(_POST, ""), tuple(a for a in applications if a.line > 0), sites
+    alone = done[0].startswith(_POST) or source.startswith(("from ", "import ", "\n"))
+    return done[0].replace(_POST, "" if alone else "\n"), tuple(a for a in applications if a.line > 0), sites
 
 
 def mapped(

@@ -95,17 +95,16 @@ def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> No
         draft.applied(_RULE, start, draft.short(control.url), f"{draft.short(control.url)} + {name}(...)")
         _replace(draft, control.body, "{}")
     elif control.url in control.node.args and control.body in control.node.args:
-        if len(an.exchanges.controls_at(control.node)) > 1 and control is not an.exchanges.controls_at(control.node)[0]:
-            return
         start, end = draft.source.span(control.url)[0], draft.source.span(control.body)[1]
-        name = draft.seam("control_call")
+        name, whole = draft.seam("control_call"), draft.source.text[start:end]
+        if draft.has_applied(_RULE, start, whole):
+            return
         draft.edits.wrap((start, end), f"*{name}(", ")")
-        draft.applied(_RULE, start, draft.source.text[start:end], f"*{name}({draft.source.text[start:end]})")
+        draft.applied(_RULE, start, whole, f"*{name}({whole})")
     elif (names := _names_of(draft, control)) is not None:
-        if control is an.exchanges.controls_at(control.node)[0]:
-            name = draft.seam("control_call")
-            line = f"{', '.join(names)} = {name}({', '.join(names)})"
-            draft.insert_before(draft.source.statement(control.node), line, _RULE)
+        both = ", ".join(names)
+        line = f"{both} = {draft.seam('control_call')}({both})"
+        draft.insert_before(draft.source.statement(control.node), line, _RULE)
     else:
         _unseen_body(draft, control, kind)
 
@@ -283,7 +282,9 @@ def _reads_success(draft: Draft, control: Control) -> bool:
         if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "200"
     ]
     for use, node in tests:
-        _wrap(draft, node, "(", f' and {ast.unparse(use.value)}.json()["success"])')
+        whole = isinstance(draft.source.parent(node), ast.If | ast.While | ast.Assign | ast.Return)
+        asked = f' and {ast.unparse(use.value)}.json()["success"]'
+        _wrap(draft, node, "" if whole else "(", asked if whole else f"{asked})")
     return bool(tests)
 
 

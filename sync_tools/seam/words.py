@@ -52,7 +52,7 @@ def hits(text: str) -> Iterator[Hit]:
     if "sglang" in text:
         for kind, pattern in _PLAIN:
             yield from (Hit(m.start(1), kind, m[1]) for m in pattern.finditer(text))
-    elif "lang" in text:
+    elif "SGLang" in text or "Sglang" in text:
         kind, pattern = _PLAIN[-1]
         yield from (Hit(m.start(1), kind, m[1]) for m in pattern.finditer(text))
     known = names()

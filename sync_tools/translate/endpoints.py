@@ -48,6 +48,8 @@ def translate_endpoints(claims: Claims, kind: Kind, lexed: Lexed | None) -> None
             continue
         new, code = rows[match[0]]
         claims.edit(Edit(match.start(), match.end(), new, code))
+    if kind == "python":
+        _report_gone(claims)
 
 
 def _in_comments(claims: Claims) -> None:

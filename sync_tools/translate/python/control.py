@@ -3,6 +3,7 @@
 import ast
 from typing import TYPE_CHECKING
 
+from sync_tools.translate.python import responses
 from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.exchange import Control
 from sync_tools.translate.python.lattice import Named, Piece, Tup, Value
@@ -234,11 +235,11 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
     outer = draft.source.parent(control.node)
     if control.endpoint.answer == "success":
         unread = isinstance(draft.source.parent(outer) if isinstance(outer, ast.Await) else outer, ast.Expr)
-        if not unread and not _reads_success(draft, control):
+        if not unread and not responses.read_success(draft, control.node, _RULE):
             why = f"{control.endpoint.new} answers 200 even when busy: read `success`"
             draft.site(control.node, control.endpoint.old, why, Reason.NO_COUNTERPART)
         return
-    if all(use.attr in _OUTSIDE for use in _uses(draft, control) or [_NO_USE]):
+    if responses.only_status(draft, control.node):
         return
     if (
         seam
@@ -252,40 +253,6 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
     else:
         why = f"the answer of {control.endpoint.new} has another shape"
         draft.site(control.node, control.endpoint.old, why, Reason.NO_COUNTERPART)
-
-
-_OUTSIDE = {"status", "status_code", "ok", "raise_for_status", "close"}
-"""What a response has whatever it holds."""
-_NO_USE = ast.Attribute(attr="")
-
-
-def _uses(draft: Draft, control: Control) -> list[ast.Attribute]:
-    """The attributes that are read of the variable that a response goes to; none where it is used in another way."""
-    statement = draft.source.statement(control.node)
-    if not (isinstance(statement, ast.Assign) and statement.value is control.node):
-        return []
-    target, scope = statement.targets[0], statement
-    while not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
-        scope = draft.source.parent(scope)
-    named = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == getattr(target, "id", None)]
-    parents = [draft.source.parent(n) for n in named if isinstance(n.ctx, ast.Load)]
-    whole = len(parents) == len(named) - 1 and all(isinstance(p, ast.Attribute) for p in parents)
-    return parents if whole else []
-
-
-def _reads_success(draft: Draft, control: Control) -> bool:
-    """Make the tests of a response's status ask for `success`, too; whether there are any."""
-    compared = [(use, draft.source.parent(use)) for use in _uses(draft, control) if use.attr == "status_code"]
-    tests = [
-        (use, node)
-        for use, node in compared
-        if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "200"
-    ]
-    for use, node in tests:
-        whole = isinstance(draft.source.parent(node), ast.If | ast.While | ast.Assign | ast.Return)
-        asked = f' and {ast.unparse(use.value)}.json()["success"]'
-        _wrap(draft, node, "" if whole else "(", asked if whole else f"{asked})")
-    return bool(tests)
 
 
 def _entries(body: ast.expr | None) -> dict[str, ast.expr] | None:

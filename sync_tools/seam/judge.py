@@ -26,16 +26,19 @@ class Image:
     kept: str = ""
 
 
-def judge(image: Image, *, seam: bool) -> tuple[list[Judged], list[SeamSite]]:
-    """The verdicts of a file's sites, and the translator's reports where none was found. `seam`: the fork has one, whose
-    requests and answers keep upstream's vocabulary."""
+def judge(image: Image) -> tuple[list[Judged], list[SeamSite]]:
+    """The verdicts of a file's sites, and the translator's reports where none was found.
+
+    Dicts that modules share keep upstream's vocabulary in every style: what builds the request and reads the answer, the
+    seam or the helpers of the inline style, converts them.
+    """
     sites = find(image.path, image.data)
     if image.kept:
         return [Judged(site, "kept", why=image.kept) for site in sites], []
     lines = image.data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     left = _left(image, lines, sites)
     reports = image.translation.unresolved
-    whole = _wraps(image, sites, left, reports) if seam else False
+    whole = _wraps(image, sites, left, reports)
     converts = any("control_call(" in a.after for a in image.translation.applications)
     judged, used = [], set()
     for site in sites:
@@ -70,9 +73,14 @@ def _is_of(report: Site, site: SeamSite) -> bool:
 
 
 def _beside(reports: tuple[Site, ...], sites: list[SeamSite], site: SeamSite) -> Site | None:
-    """The report about a site's name at a line where no site stands: a route is named in one place and asked in another."""
-    named = (r for r in reports if r.what == site.what and not any(r.line <= s.line <= r.end_line for s in sites))
-    return next(named, None)
+    """The report about a site that was made elsewhere: a route, or a control route's body, is named in one place and sent
+    in another, where no site stands."""
+    for report in reports:
+        alone = not any(report.line <= s.line <= report.end_line for s in sites)
+        body = report.what.startswith("/") and site.kind == "request field" and site.what in names().control
+        if alone and (report.what == site.what or body):
+            return report
+    return None
 
 
 def _how(applications: Iterable[Application], site: SeamSite) -> How:

@@ -26,7 +26,7 @@ async def ask(args, ids):
 
 
 def judged(text: str, path: str = "slime/a.py") -> list[Judged]:
-    found, _ = judge(Image(path, text.encode(), Translator().file(path, text.encode())), seam=True)
+    found, _ = judge(Image(path, text.encode(), Translator().file(path, text.encode())))
     return found
 
 
@@ -44,7 +44,7 @@ def test_a_site_that_the_translator_passes_over_is_missed() -> None:
     """The control of all this: a translation that leaves a file as it is misses every one of its sites."""
     translated = Translator().file("slime/a.py", POSTED.encode())
     lazy = replace(translated, data=POSTED.encode(), applications=())
-    found, _ = judge(Image("slime/a.py", POSTED.encode(), lazy), seam=True)
+    found, _ = judge(Image("slime/a.py", POSTED.encode(), lazy))
     assert found and {j.verdict for j in found} == {"missed"}
 
 
@@ -52,7 +52,7 @@ def test_one_flag_left_behind_among_equal_ones_is_missed() -> None:
     text = "x --sglang-seed 1\ny --sglang-seed 2\n"
     done = Translator().file("run.sh", text.encode())
     lazy = replace(done, data=b"x --vllm-seed 1\ny --sglang-seed 2\n", applications=done.applications[:1])
-    found, _ = judge(Image("run.sh", text.encode(), lazy), seam=True)
+    found, _ = judge(Image("run.sh", text.encode(), lazy))
     assert [j.verdict for j in found] == ["translated", "missed"]
 
 

@@ -36,5 +36,7 @@ def adopt(fork: Repo, tree: Tree, upstream: Repo, window: Window, config: Config
     told = differences(wanted, found.places.files, removals(fork, fork.head()), config, who)
     seam = f"{seam_folder(config)}/"
     moved = {move.new for move in told.moves}
-    own = [p for p in tree.paths() - found.places.files.upstreams - moved if not p.startswith((seam, f"{config.ledgers}/"))]
+    own = [
+        p for p in tree.paths() - found.places.files.upstreams - moved if not p.startswith((seam, f"{config.ledgers}/"))
+    ]
     return Adoption(found, told, len(own))

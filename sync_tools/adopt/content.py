@@ -20,6 +20,13 @@ State = Literal["landed", "partly", "absent", "superseded", "skipped"]
 ENOUGH, A_TRACE = 0.5, 0.1
 
 
+class Excuse(NamedTuple):
+    """Why a path is not judged. `owned`: what upstream does to it is a person's to read all the same."""
+
+    why: str
+    owned: bool = False
+
+
 class Tally(NamedTuple):
     """Lines of evidence: written ones `held` of `written`, removed ones `gone` of `removed`."""
 
@@ -51,7 +58,7 @@ def total(tallies: Iterable[Tally]) -> Tally:
 
 @dataclass(frozen=True)
 class PathVerdict:
-    """What the fork has of one path of a landing, piece by piece. `why` says why the path is not judged. `weak`: only lines
+    """What the fork has of one path of a landing, piece by piece; `excuse` says why it is not judged. `weak`: only lines
     that prove little could be compared."""
 
     upstream: str
@@ -59,7 +66,7 @@ class PathVerdict:
     pieces: tuple[Tally, ...] = ()
     weak: bool = False
     there: bool = True
-    why: str = ""
+    excuse: Excuse | None = None
 
     @property
     def total(self) -> Tally:
@@ -67,7 +74,7 @@ class PathVerdict:
 
     @property
     def state(self) -> State:
-        return "skipped" if self.why else _state(self.pieces)
+        return "skipped" if self.excuse else _state(self.pieces)
 
     @property
     def intact(self) -> bool:
@@ -89,7 +96,7 @@ class Verdict:
     @property
     def judged(self) -> tuple[PathVerdict, ...]:
         """The paths that decide: those with lines that prove something, where there are any."""
-        told = [p for p in self.paths if not p.why and p.total.wanted]
+        told = [p for p in self.paths if not p.excuse and p.total.wanted]
         return tuple([p for p in told if not p.weak] or told)
 
     @property
@@ -110,8 +117,8 @@ class Places(Protocol):
 
     def ours(self, traced: Traced) -> ForkFile: ...
 
-    def excuse(self, traced: Traced) -> str:
-        """Why the path is not upstream's to change in the fork, empty where it is."""
+    def excuse(self, traced: Traced) -> Excuse | None:
+        """Why the path is not upstream's to change in the fork, None where it is."""
         ...
 
 
@@ -128,7 +135,7 @@ class Judge:
         """One for each step. The images that `replaced_images` names must be there by now."""
         found = [self._own(n) for n in range(len(self.trace.steps))]
         for n, verdict in enumerate(found):
-            if not verdict.judged and verdict.state != "skipped":
+            if not verdict.judged and not all(p.excuse for p in verdict.paths):
                 found[n] = replace(verdict, state=self._like_its_writers(n, found))
         for n in reversed(range(len(found))):
             found[n] = self._by_successors(n, found)
@@ -162,7 +169,9 @@ class Judge:
         left = self._left[n]
         if n not in self._replaced:
             return left
-        return replace(self._judged(self.trace.steps[n], as_written=True), cleared=left.total.gone == left.total.removed)
+        return replace(
+            self._judged(self.trace.steps[n], as_written=True), cleared=left.total.gone == left.total.removed
+        )
 
     def _like_its_writers(self, n: int, found: Sequence[Verdict]) -> State:
         """A landing that only removes what the window wrote, and that the fork has not: whether the fork ever had it."""
@@ -181,8 +190,8 @@ class Judge:
 
     def _path(self, traced: Traced, as_written: bool) -> PathVerdict:
         ours, upstream = self.places.ours(traced), traced.change.path
-        if why := self.places.excuse(traced):
-            return PathVerdict(upstream, ours.path, why=why)
+        if excuse := self.places.excuse(traced):
+            return PathVerdict(upstream, ours.path, excuse=excuse)
         there = ours.blob is not None
         if not traced.pieces:
             return PathVerdict(upstream, ours.path, (self._whole(traced, ours),), True, there)
@@ -276,6 +285,6 @@ def _state(pieces: Sequence[Tally]) -> State:
 
 
 def _overall(verdict: Verdict) -> State:
-    if verdict.paths and all(p.why for p in verdict.paths):
-        return "skipped"
+    if verdict.paths and all(p.excuse for p in verdict.paths):
+        return "absent" if any(p.excuse and p.excuse.owned for p in verdict.paths) else "skipped"
     return _state([piece for p in verdict.judged for piece in p.pieces])

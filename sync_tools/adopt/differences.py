@@ -1,17 +1,16 @@
 """The standing differences of a fork from what it has of upstream, path by path, each told in a line."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sync_tools.adopt.expected import Expected
 from sync_tools.adopt.fork import ForkFiles
 from sync_tools.adopt.lines import compact
 from sync_tools.adopt.removed import Removal
-from sync_tools.config import Config, Move, Overlay, PathPolicy
+from sync_tools.config import Config, Move, Overlay
 from sync_tools.ledger.lines import split
 from sync_tools.merge.compare import compare
 from sync_tools.merge.diff import hunks
-from sync_tools.modes import SYMLINK
 from sync_tools.plural import counted
 from sync_tools.policy import matches
 from sync_tools.tree import Blob
@@ -29,7 +28,9 @@ class Differences:
     moves: tuple[Move, ...]
 
 
-def differences(wanted: Sequence[Expected], files: ForkFiles, removals: dict[str, Removal], config: Config, who: str) -> Differences:
+def differences(
+    wanted: Sequence[Expected], files: ForkFiles, removals: dict[str, Removal], config: Config, who: str
+) -> Differences:
     """Compare; what an overlay of sync.toml names already is told by it."""
     overlays, moves = [], []
     for each in sorted(wanted, key=lambda e: e.path):

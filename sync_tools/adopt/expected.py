@@ -10,7 +10,6 @@ from functools import reduce
 
 from sync_tools.adopt.content import PathVerdict, Verdict
 from sync_tools.adopt.images import Images
-from sync_tools.adopt.places import excuse
 from sync_tools.adopt.survey import Survey
 from sync_tools.ci.port import port_template
 from sync_tools.config import Config
@@ -63,9 +62,9 @@ class _Chain:
 
 def expected(survey: Survey, cutoff: dict[str, Side], images: Images, config: Config) -> tuple[Expected, ...]:
     """One for each file of upstream's that the fork should have; `cutoff` are upstream's files there, by path."""
-    chains = [c for c in _chains(survey, cutoff) if c.last is not None and not excuse(c.last.path, config, survey.places.place)]
+    chains = [c for c in _chains(survey, cutoff) if c.last is not None and not survey.places.excused(c.last.path)]
     own = {survey.places.translator.path(c.last.path) for c in chains if c.last and not _into(config, c.last.path)}
-    chains = [c for c in chains if c.last and not (_into(config, c.last.path) in own)]
+    chains = [c for c in chains if c.last and _into(config, c.last.path) not in own]
     sides = {side for chain in chains for side in chain.sides} - survey.places.rendered.keys()
     survey.places.rendered.update(images.rendered(sides))
     return tuple(_expected(chain, survey) for chain in chains)

@@ -1,10 +1,10 @@
 """The fork's files as the content test looks at them: where a file of upstream's lives there, and which lines it has."""
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from sync_tools.adopt.lines import compact, tells
 from sync_tools.ledger.lines import split
@@ -47,7 +47,9 @@ class ForkFiles:
         """Where a file of these lines went: the fork's own file that holds most of them, if that is at least half. One of
         another kind is no candidate, and of two equal ones that of the same name is taken."""
         wanted = {line for line in lines if tells(line) and len(self._holders.get(line, ())) <= FEW}
-        shares = Counter(other for line in wanted for other in self._holders.get(line, ()) if _kind(other) == _kind(path))
+        shares = Counter(
+            other for line in wanted for other in self._holders.get(line, ()) if _kind(other) == _kind(path)
+        )
         if not shares:
             return None
         best = max(sorted(shares), key=lambda other: (shares[other], _name(other) == _name(path)))
@@ -64,8 +66,8 @@ class ForkFiles:
 
 
 def _name(path: str) -> str:
-    return os.path.basename(path)
+    return PurePosixPath(path).name
 
 
 def _kind(path: str) -> str:
-    return os.path.splitext(path)[1]
+    return PurePosixPath(path).suffix

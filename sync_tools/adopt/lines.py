@@ -13,7 +13,9 @@ from sync_tools.upstream.changeset import Image
 
 WORD = re.compile(rb"\w+")
 LEAST = 3
-COMMONPLACE = frozenset({b"else", b"try", b"finally", b"pass", b"return", b"continue", b"break", b"done", b"then", b"esac", b"None"})
+COMMONPLACE = frozenset(
+    {b"else", b"try", b"finally", b"pass", b"return", b"continue", b"break", b"done", b"then", b"esac", b"None"}
+)
 
 
 def compact(line: bytes) -> bytes:

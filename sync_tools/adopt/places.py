@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 
+from sync_tools.adopt.content import Excuse
 from sync_tools.adopt.fork import ForkFile, ForkFiles
 from sync_tools.adopt.lines import Rendered
 from sync_tools.adopt.trace import Trace, Traced
 from sync_tools.ci.paths import counterpart
 from sync_tools.config import Config
-from sync_tools.policy import policy_for
+from sync_tools.policy import OURS, policy_for
 from sync_tools.translate import Translator
 from sync_tools.upstream.steps import Side
 
@@ -44,13 +45,13 @@ class ForkPlaces:
             self._moved[traced.file] = next(filter(None, found), None)
         return self._moved[traced.file]
 
-    def excuse(self, traced: Traced) -> str:
-        """A policy of sync.toml, or that the file is generated; empty for a path that upstream may change."""
-        return excuse(traced.change.path, self.config, self.place)
+    def excuse(self, traced: Traced) -> Excuse | None:
+        """Why a path of a landing is not upstream's to change."""
+        return self.excused(traced.change.path)
 
-
-def excuse(path: str, config: Config, place) -> str:
-    policy = policy_for(config, path)
-    if policy and policy.action in ("skip", "owned"):
-        return policy.reason
-    return GENERATED if place(path) == config.ci.workflow else ""
+    def excused(self, path: str) -> Excuse | None:
+        """A policy of sync.toml, or that the file is generated; None for a path that upstream may change."""
+        policy = policy_for(self.config, path)
+        if policy and policy.action in ("skip", "owned"):
+            return Excuse(policy.reason, policy.action == "owned" and policy.reason != OURS)
+        return Excuse(GENERATED) if self.place(path) == self.config.ci.workflow else None

@@ -69,7 +69,9 @@ class Waiting:
     open: bool
 
 
-def rows(survey: Survey, ledgers: Sequence[Ledger], known: Known, branches: Mapping[str, str], today: date, config: Config) -> tuple[Row, ...]:
+def rows(
+    survey: Survey, ledgers: Sequence[Ledger], known: Known, branches: Mapping[str, str], today: date, config: Config
+) -> tuple[Row, ...]:
     """The rows of a window, oldest first. What was ported tells its ledger; of the rest it is the content that tells.
     `branches` are those of ports that are not merged, by upstream's commit."""
     told = {ledger.upstream.commit: ledger for ledger in ledgers}
@@ -107,6 +109,9 @@ def _by_content(step: Step, verdict: Verdict, refs: Sequence[str]) -> Row:
 
 
 def _missing(verdict: Verdict) -> Iterable[Missing]:
+    for path in verdict.paths:
+        if path.excuse and path.excuse.owned:
+            yield Missing(path.path, 0, 0, False, f"the fork's own: {path.excuse.why}")
     for path in verdict.judged:
         sums = path.total
         if sums.held + sums.gone < sums.wanted:
@@ -119,7 +124,9 @@ def _why(path: PathVerdict) -> str:
     if path.intact:
         return "fixed upstream, intact here"
     sums = path.total
-    return f"{sums.written - sums.held} lines are not here, {sums.removed - sums.gone} that upstream removed still stand"
+    return (
+        f"{sums.written - sums.held} lines are not here, {sums.removed - sums.gone} that upstream removed still stand"
+    )
 
 
 def _by_ledger(row: Row, ledger: Ledger, today: date) -> Row:
@@ -157,4 +164,6 @@ def waiting(ledgers: Iterable[Ledger], today: date) -> tuple[Waiting, ...]:
 
 def _waiting(ledger: Ledger, e: Entry, today: date) -> Waiting:
     expired = e.until is not None and e.until < today.isoformat()
-    return Waiting(ledger.upstream.pr, e.id, e.op, e.downstream.path, e.reason, e.who, e.until, expired, e.state == "open")
+    return Waiting(
+        ledger.upstream.pr, e.id, e.op, e.downstream.path, e.reason, e.who, e.until, expired, e.state == "open"
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from sync_tools.adopt.images import Images
 from sync_tools.adopt.overlays import Standing, standing

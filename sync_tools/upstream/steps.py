@@ -57,7 +57,8 @@ def steps(repo: Repo, window: Window) -> tuple[Step, ...]:
     patches = _patches(repo.run(*told, "-p", "-U0", "--inter-hunk-context=0", data=pairs))
     said = _messages(repo, window)
     return tuple(
-        Step(x, *said[x.commit], tuple(_changes(raw.get(x.commit, b""), patches.get(x.commit, ())))) for x in window.landings
+        Step(x, *said[x.commit], tuple(_changes(raw.get(x.commit, b""), patches.get(x.commit, ()))))
+        for x in window.landings
     )
 
 

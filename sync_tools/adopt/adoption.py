@@ -12,7 +12,6 @@ from sync_tools.gitio import Repo
 from sync_tools.port.style import seam_folder, seam_style
 from sync_tools.translate import Translator
 from sync_tools.tree import Tree
-from sync_tools.upstream.steps import Side
 from sync_tools.upstream.window import Window
 
 
@@ -30,9 +29,7 @@ def adopt(fork: Repo, tree: Tree, upstream: Repo, window: Window, config: Config
     translator = Translator(config, seam_style(tree, config), cache)
     images = Images(upstream, translator)
     found = survey(upstream, window, tree, config, translator)
-    entries = upstream.tree(window.cutoff).entries
-    cutoff = {path: Side(path, mode, oid) for path, (mode, oid) in entries.items()}
-    wanted = expected(found, cutoff, images, config)
+    wanted = expected(found, images, config)
     told = differences(wanted, found.places.files, removals(fork, fork.head()), config, who)
     seam = f"{seam_folder(config)}/"
     moved = {move.new for move in told.moves}

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from sync_tools.adopt.content import Excuse
 from sync_tools.adopt.fork import ForkFile, ForkFiles
 from sync_tools.adopt.lines import Rendered
 from sync_tools.adopt.trace import Trace, Traced
+from sync_tools.adopt.verdict import Excuse
 from sync_tools.ci.paths import counterpart
 from sync_tools.config import Config
 from sync_tools.policy import OURS, policy_for

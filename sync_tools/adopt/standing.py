@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from sync_tools.adopt.content import PathVerdict, Verdict
 from sync_tools.adopt.survey import Survey
+from sync_tools.adopt.verdict import PathVerdict, Verdict
 from sync_tools.config import Config
 from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.overview import state as ledger_state

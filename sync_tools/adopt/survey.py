@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from sync_tools.adopt.content import Judge, Verdict, needed
+from sync_tools.adopt.content import Judge, needed
 from sync_tools.adopt.fork import ForkFiles
 from sync_tools.adopt.images import Images
 from sync_tools.adopt.places import ForkPlaces
 from sync_tools.adopt.trace import Trace, trace
+from sync_tools.adopt.verdict import Verdict
 from sync_tools.config import Config
 from sync_tools.gitio import Repo
 from sync_tools.ledger.lines import split

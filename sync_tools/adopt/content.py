@@ -60,12 +60,12 @@ class Judge:
 
     @cached_property
     def _replaced(self) -> frozenset[int]:
-        left = enumerate(self._left)
-        return frozenset(n for n, v in left if v.state != "skipped" and not v.total.written and self._ended(n))
+        return frozenset(n for n, left in enumerate(self._left) if not left.total.written and self._ended(n))
 
     def _ended(self, n: int) -> list[Line]:
-        """The lines that a landing wrote and a later one replaced."""
-        added = [line for traced in self.trace.steps[n] for piece in traced.pieces for line in piece.added]
+        """The lines that a landing wrote and a later one replaced, where upstream has a say."""
+        judged = [traced for traced in self.trace.steps[n] if not self.places.excuse(traced)]
+        added = [line for traced in judged for piece in traced.pieces for line in piece.added]
         return [line for line in added if line not in self.trace.standing]
 
     def _judged(self, step: Sequence[Traced], as_written: bool) -> Verdict:

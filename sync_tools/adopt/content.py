@@ -5,9 +5,9 @@ that later changes of upstream's replaced does not count; a landing of which not
 successors. Lines that the file had before the window anyway, and lines that say nothing, are no evidence either way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from sync_tools.adopt.fork import ForkFile
@@ -41,12 +41,12 @@ class Judge:
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """One for each step. The images that `replaced_images` names must be there by now."""
-        found = [self._own(n) for n in range(len(self.trace.steps))]
+        found = [v if v.judged or _excused(v) else replace(v, state="absent") for v in self._left]
+        self._judge_replaced(found)
         for n, verdict in enumerate(found):
-            if not verdict.judged and not all(p.excuse for p in verdict.paths):
+            if not verdict.judged and not _excused(verdict) and not verdict.by:
                 found[n] = replace(verdict, state=self._like_its_writers(n, found))
-        for n in reversed(range(len(found))):
-            found[n] = self._by_successors(n, found)
+        self._judge_replaced(found)
         return tuple(found)
 
     def replaced_images(self) -> set[Side]:
@@ -56,7 +56,7 @@ class Judge:
     @cached_property
     def _left(self) -> tuple[Verdict, ...]:
         """By the lines that are left of each landing."""
-        return tuple(self._judged(step, as_written=False) for step in self.trace.steps)
+        return tuple(self._judged(n, lambda line: line in self.trace.standing) for n in range(len(self.trace.steps)))
 
     @cached_property
     def _replaced(self) -> frozenset[int]:
@@ -68,18 +68,21 @@ class Judge:
         added = [line for traced in judged for piece in traced.pieces for line in piece.added]
         return [line for line in added if line not in self.trace.standing]
 
-    def _judged(self, step: Sequence[Traced], as_written: bool) -> Verdict:
-        verdict = Verdict("landed", tuple(self._path(t, as_written) for t in step))
+    def _judged(self, n: int, counts: Callable[[Line], bool]) -> Verdict:
+        verdict = Verdict("landed", tuple(self._path(n, traced, counts) for traced in self.trace.steps[n]))
         return replace(verdict, state=overall(verdict))
 
-    def _own(self, n: int) -> Verdict:
-        """By what is left of a landing; as it was, where nothing is."""
-        left = self._left[n]
-        if n not in self._replaced:
-            return left
-        return replace(
-            self._judged(self.trace.steps[n], as_written=True), cleared=left.total.gone == left.total.removed
-        )
+    def _judge_replaced(self, found: list[Verdict]) -> None:
+        """What is left of none at the tip is judged as it was, but for what those that replaced it and are here took. Where
+        they are all here and took everything, it is superseded; so the newest come first."""
+        for n in sorted(self._replaced, reverse=True):
+            ended = self.trace.ended
+            by = {ended[line] for line in self._ended(n)}
+            here = frozenset(m for m in by if found[m].state in ("landed", "superseded"))
+            was = self._judged(n, partial(_not_taken, ended, here))
+            if here and not was.total.written and was.total.gone == was.total.removed:
+                was = replace(was, state="superseded", by=tuple(sorted(here)))
+            found[n] = was
 
     def _like_its_writers(self, n: int, found: Sequence[Verdict]) -> State:
         """A landing that only removes what the window wrote, and that the fork has not: whether the fork ever had it."""
@@ -87,16 +90,7 @@ class Judge:
         writers = {line.step for line in lines if line.step != BEFORE}
         return "absent" if writers and all(found[m].state == "absent" for m in writers) else "landed"
 
-    def _by_successors(self, n: int, found: Sequence[Verdict]) -> Verdict:
-        """Absent as it was, but what replaced it all is here."""
-        verdict = found[n]
-        if verdict.state != "absent" or not verdict.cleared or n not in self._replaced:
-            return verdict
-        by = tuple(sorted({self.trace.ended[line] for line in self._ended(n)}))
-        done = all(found[m].state in ("landed", "superseded") for m in by)
-        return replace(verdict, state="superseded", by=by) if done else verdict
-
-    def _path(self, traced: Traced, as_written: bool) -> PathVerdict:
+    def _path(self, n: int, traced: Traced, counts: Callable[[Line], bool]) -> PathVerdict:
         ours, upstream = self.places.ours(traced), traced.change.path
         if excuse := self.places.excuse(traced):
             return PathVerdict(upstream, ours.path, excuse=excuse)
@@ -104,39 +98,39 @@ class Judge:
         if not traced.pieces:
             return PathVerdict(upstream, ours.path, (self._whole(traced, ours),), True, there)
         for weak in (False, True):
-            pieces = tuple(self._piece(p, traced, ours, weak, as_written) for p in traced.pieces)
+            pieces = tuple(self._piece(p, n, traced, ours, weak, counts) for p in traced.pieces)
             pieces = tuple(p for p in pieces if p.wanted)
             if pieces:
                 return PathVerdict(upstream, ours.path, pieces, weak, there)
         return PathVerdict(upstream, ours.path, (), True, there)
 
-    def _piece(self, piece: Piece, traced: Traced, ours: ForkFile, weak: bool, as_written: bool) -> Tally:
+    def _piece(
+        self, piece: Piece, n: int, traced: Traced, ours: ForkFile, weak: bool, counts: Callable[[Line], bool]
+    ) -> Tally:
         file = self.trace.files[traced.file]
         first, last = self._image(file.first), self._image(file.last)
         written = removed = held = gone = 0
-        moved = self._texts(line for each in traced.pieces for line in each.removed)
         for line in piece.added:
-            if line not in self.trace.standing and not as_written:
+            if not counts(line):
                 continue
             image, at = self._stands(line)
             for j in image.of(at):
                 text = image.lines[j]
-                if tells(text) and (weak or not (first.bag[text] or text in moved)):
+                if tells(text) and (weak or (line in piece.new and not first.bag[text])):
                     written += 1
                     held += self._holds(ours, traced.file, image, j, weak)
         for line in piece.removed:
             image, at = self._stands(line)
+            if self.trace.rewritten.get((traced.file, image.source[at]), BEFORE) >= n:
+                continue
             for j in image.of(at):
                 text = image.lines[j]
-                if tells(text) and (weak or not last.bag[text]):
+                if tells(text) and (weak or (line in piece.gone and not last.bag[text])):
                     left = ours.bag[text] > last.bag[text]
                     # That a line of the window's is not there proves nothing: the fork may never have had it.
                     removed += left or line.step == BEFORE
                     gone += not left and line.step == BEFORE
         return Tally(held, written, gone, removed)
-
-    def _texts(self, lines: Iterable[Line]) -> set[bytes]:
-        return {image.lines[j] for line in lines for image, at in [self._stands(line)] for j in image.of(at)}
 
     def _stands(self, line: Line) -> tuple[Rendered, int]:
         side, at = self.trace.standing.get(line, (line.side, line.at))
@@ -170,6 +164,14 @@ class Judge:
         last = self.trace.files[traced.file].last
         same = any(self._image(side).translation.data == ours.blob.data for side in (after, last))
         return Tally(held=int(same), written=1)
+
+
+def _not_taken(ended: Mapping[Line, int], here: frozenset[int], line: Line) -> bool:
+    return ended.get(line) not in here
+
+
+def _excused(verdict: Verdict) -> bool:
+    return all(p.excuse for p in verdict.paths)
 
 
 def needed(trace: Trace, wanted: Iterable[Traced]) -> set[Side]:

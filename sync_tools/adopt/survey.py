@@ -32,9 +32,11 @@ def survey(upstream: Repo, window: Window, tree: Tree, config: Config, translato
     """Judge every landing of the window against a tree of the fork."""
     images = Images(upstream, translator)
     done = steps(upstream, window)
-    traced = trace(done, lambda side: len(split(images.read(side))))
-    ends = upstream.tree(window.cutoff).paths() | upstream.tree(window.tip).paths()
-    files = ForkFiles(tree, frozenset(translator.path(path) for path in ends))
+    changed = {side for step in done for change in step.changes for side in change[:2] if side}
+    texts = images.read(sorted(changed))
+    traced = trace(done, lambda side: split(texts[side]))
+    known = {side.path for side in changed} | upstream.tree(window.cutoff).paths()
+    files = ForkFiles(tree, frozenset(translator.path(path) for path in known))
     places = ForkPlaces(traced, files, config, translator, {})
     wanted = [t for step in traced.steps for t in step if not places.excuse(t)]
     places.rendered |= images.rendered(needed(traced, wanted))

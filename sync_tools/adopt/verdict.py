@@ -73,13 +73,11 @@ class PathVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the fork has of a landing; `by` are the steps that replaced all its lines, where that decided;
-    `cleared`: what it removed is gone."""
+    """What the fork has of a landing; `by` are the steps that replaced all its lines, where that decided."""
 
     state: State
     paths: tuple[PathVerdict, ...]
     by: tuple[int, ...] = ()
-    cleared: bool = True
 
     @property
     def judged(self) -> tuple[PathVerdict, ...]:

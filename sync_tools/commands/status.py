@@ -25,7 +25,6 @@ from sync_tools.upstream.mirror import cache_dir
 from sync_tools.upstream.resolve import main_line
 from sync_tools.upstream.window import Window, window
 
-
 FIX = re.compile(r"\b(?:bug|fix|revert|repair|correct|restore)", re.IGNORECASE)
 
 

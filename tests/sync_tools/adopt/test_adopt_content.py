@@ -51,7 +51,9 @@ def test_a_fork_that_moved_the_code_has_it_all_the_same(line: World) -> None:
 
 
 def test_a_fork_laid_out_otherwise_has_it(line: World) -> None:
-    indented = MORE.replace("    total = sum", "    if items:\n        total = sum").replace("    return total", "        return total")
+    indented = MORE.replace("    total = sum", "    if items:\n        total = sum").replace(
+        "    return total", "        return total"
+    )
     assert line.states(line.fork(2) | {"vime/a.py": indented}) == ["landed", "landed"]
 
 

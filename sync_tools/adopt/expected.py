@@ -10,7 +10,7 @@ from functools import reduce
 
 from sync_tools.adopt.images import Images
 from sync_tools.adopt.survey import Survey
-from sync_tools.adopt.verdict import PathVerdict, Verdict
+from sync_tools.adopt.verdict import ENOUGH, PathVerdict, Verdict
 from sync_tools.ci.port import port_template
 from sync_tools.config import Config
 from sync_tools.merge.file import merge_file
@@ -95,9 +95,10 @@ def _chains(survey: Survey, cutoff: dict[str, Side]) -> Iterable[_Chain]:
 
 
 def _has(path: PathVerdict, verdict: Verdict) -> bool:
-    """Whether the fork has a landing's change of one path; where no line of it tells, it is like the rest of the landing."""
+    """Whether the fork has a landing's change of one path, or most of it: what it lacks then is a difference. Where no line
+    of the path tells, it is like the rest of the landing."""
     if verdict.state == "partly":
-        return path.state == "landed" and not path.weak
+        return not path.weak and path.total.share >= ENOUGH
     return verdict.state in HAS
 
 

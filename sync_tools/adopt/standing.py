@@ -85,7 +85,7 @@ def rows(
         elif known.has(step.landing.pr, step.landing.commit):
             row = replace(row, state="ported", missing=(), intact=False)
         found.append(replace(row, branch=branches.get(step.landing.commit)))
-    return _paired(survey.steps, found, refs, config)
+    return _paired(survey, found, refs, config)
 
 
 def _ref(step: Step, config: Config) -> str:
@@ -137,9 +137,9 @@ def _by_ledger(row: Row, ledger: Ledger, today: date) -> Row:
     return replace(row, state=state, open=len(ledger.open), missing=(), intact=False, by=by)
 
 
-def _paired(steps: Sequence[Step], found: Sequence[Row], refs: Sequence[str], config: Config) -> tuple[Row, ...]:
+def _paired(survey: Survey, found: Sequence[Row], refs: Sequence[str], config: Config) -> tuple[Row, ...]:
     """A landing that upstream undid and the fork never had is nothing to bring, and neither is what undid it."""
-    out = list(found)
+    out, steps = list(found), survey.steps
     told = [Told(ref, step.landing.commit, step.subject) for ref, step in zip(refs, steps, strict=True)]
     for n, step in enumerate(steps):
         for ref in undone(step.subject, step.body, config.upstream.repo, told[:n]):
@@ -147,7 +147,7 @@ def _paired(steps: Sequence[Step], found: Sequence[Row], refs: Sequence[str], co
             if at is None or out[at].state not in ("absent", "superseded"):
                 continue
             out[at] = replace(out[at], state="reverted", by=(refs[n],), missing=(), intact=False)
-            if out[n].state == "absent" and not out[n].wanted:
+            if survey.verdicts[n].weak and out[n].state in ("absent", "landed", "superseded"):
                 out[n] = replace(out[n], state="reverted", by=(ref,))
     return tuple(out)
 

@@ -90,6 +90,11 @@ class Verdict:
         return total(p.total for p in self.judged)
 
     @property
+    def weak(self) -> bool:
+        """No line proves anything."""
+        return all(p.weak for p in self.judged)
+
+    @property
     def intact(self) -> bool:
         """Fixed upstream, intact here."""
         sums = self.total

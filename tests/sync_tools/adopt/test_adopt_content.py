@@ -129,8 +129,10 @@ def test_bytes_that_are_no_text_come_through(tmp_path: Path) -> None:
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.integers(0, 30), max_size=8), min_size=2, max_size=5), st.data())
 def test_what_is_imported_at_a_landing_is_never_behind_it(tmp_path_factory, lines, data) -> None:
-    """Every landing up to an import is there, whatever later ones made of its lines."""
-    trees = [{"slime/a.txt": "".join(f"the value {n} of {i}\n" for i, n in enumerate(part))} for part in lines]
+    """Every landing up to an import is there, whatever later ones made of its lines but the one that it leaves for good."""
+    stays = ["".join(f"landing {i} was here\n" for i in range(1, n + 1)) for n in range(len(lines))]
+    moves = ["".join(f"the value {n} of {i}\n" for i, n in enumerate(part)) for part in lines]
+    trees = [{"slime/a.txt": move + stay} for move, stay in zip(moves, stays, strict=True)]
     made = world(tmp_path_factory.mktemp("law") / "slime", *trees)
     at = data.draw(st.integers(0, len(trees) - 1))
     assert all(state in ("landed", "superseded") for state in made.states(made.fork(at))[:at])

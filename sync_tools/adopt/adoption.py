@@ -1,6 +1,7 @@
 """Adopting a fork that was there before `sync`: what it has of upstream since a cutoff, and how it differs from that."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from sync_tools.adopt.differences import Differences, differences
 from sync_tools.adopt.expected import expected
@@ -24,7 +25,9 @@ class Adoption:
     own: int
 
 
-def adopt(fork: Repo, tree: Tree, upstream: Repo, window: Window, config: Config, cache, who: str) -> Adoption:
+def adopt(
+    fork: Repo, tree: Tree, upstream: Repo, window: Window, config: Config, cache: Path | None, who: str
+) -> Adoption:
     """Compare a tree of the fork with what it shows to have of upstream."""
     translator = Translator(config, seam_style(tree, config), cache)
     images = Images(upstream, translator)

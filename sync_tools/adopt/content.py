@@ -17,6 +17,8 @@ from sync_tools.adopt.verdict import Excuse, PathVerdict, State, Tally, Verdict,
 from sync_tools.ledger.align import common
 from sync_tools.upstream.steps import Side
 
+HERE = ("landed", "superseded")
+
 
 class Places(Protocol):
     """What of the fork answers to a path of a landing."""
@@ -78,7 +80,7 @@ class Judge:
         for n in sorted(self._replaced, reverse=True):
             ended = self.trace.ended
             by = {ended[line] for line in self._ended(n)}
-            here = frozenset(m for m in by if found[m].state in ("landed", "superseded"))
+            here = frozenset(m for m in by if found[m].state in HERE)
             was = self._judged(n, partial(_not_taken, ended, here))
             if here and not was.total.written and was.total.gone == was.total.removed:
                 was = replace(was, state="superseded", by=tuple(sorted(here)))
@@ -88,7 +90,7 @@ class Judge:
         """A landing that only removes what the window wrote, and that the fork has not: whether the fork ever had it."""
         lines = (line for traced in self.trace.steps[n] for piece in traced.pieces for line in piece.removed)
         writers = {line.step for line in lines if line.step != BEFORE}
-        return "absent" if writers and all(found[m].state == "absent" for m in writers) else "landed"
+        return "landed" if all(found[m].state in HERE for m in writers) else "absent"
 
     def _path(self, n: int, traced: Traced, counts: Callable[[Line], bool]) -> PathVerdict:
         ours, upstream = self.places.ours(traced), traced.change.path

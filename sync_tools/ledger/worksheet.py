@@ -13,7 +13,7 @@ from sync_tools.ledger.align import align
 from sync_tools.ledger.judge import WORKSHEET
 from sync_tools.ledger.lines import split
 from sync_tools.ledger.model import Entry, Ledger
-from sync_tools.ledger.symbols import NOWHERE, Label, labels
+from sync_tools.ledger.symbols import IMPORTS, MODULE, NOWHERE, Label, labels
 from sync_tools.ledger.view import Translated
 from sync_tools.merge.diff import hunks
 from sync_tools.merge.similar import alike
@@ -23,6 +23,7 @@ from sync_tools.upstream.changeset import FileChange, Image
 
 NEAR = 0.3
 AROUND = 3
+PLACES = ("", MODULE, IMPORTS)
 
 Translate = Callable[[Image], Translation]
 
@@ -137,12 +138,12 @@ class _File:
         return _Text(self.path, self.data or b"")
 
     def sheets(self, entries: Sequence[Entry]) -> Iterator[Sheet]:
-        """One for each definition; the entries of no definition go by the place that they change."""
+        """One for each definition; what is in none goes by the place that it changes."""
         groups: dict[Label, list[Entry]] = {}
         for e in entries:
             groups.setdefault(self._label(e), []).append(e)
         for label, group in groups.items():
-            if label == NOWHERE:
+            if label[0] in PLACES:
                 yield from (self._sheet(label, [e]) for e in group)
             else:
                 yield self._sheet(label, group)
@@ -159,8 +160,9 @@ class _File:
         return NOWHERE
 
     def _sheet(self, label: Label, group: Sequence[Entry]) -> Sheet:
-        if label == NOWHERE:
-            old, new = (self._around(side, text, span.lines) for side, text, span in self._spans(group[0]))
+        if label[0] in PLACES:
+            old = self._around(self.old, self.before, group[0].upstream.old.lines)
+            new = self._around(self.new, self.after, group[0].upstream.new.lines)
             place, name = self._beside(old), ""
         else:
             old, new = self.before.of(label), self.after.of(label)
@@ -178,9 +180,6 @@ class _File:
             start=place.start + 1,
             ours=tuple(map(_shown, self.ours.part(place))),
         )
-
-    def _spans(self, e: Entry):
-        return ((self.old, self.before, e.upstream.old), (self.new, self.after, e.upstream.new))
 
     def _around(self, side: Translated, text: _Text, lines: range) -> range:
         if side.image is None:

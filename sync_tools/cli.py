@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sync_tools.commands import ci, ledger
+from sync_tools.commands import ci, ledger, residue, seam
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 from sync_tools.errors import SyncError
 
@@ -27,6 +27,8 @@ app = typer.Typer(
 )
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(ci.app, name="ci")
+app.add_typer(seam.app, name="seam")
+app.add_typer(residue.app, name="residue")
 
 
 @app.callback(invoke_without_command=True)
@@ -135,6 +137,63 @@ def port(
     prs, commits = _landings(numbers or [], commit or [])
     request = Request(prs, commits, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config)
     raise typer.Exit(run(settings(upstream, repo, config, json), request, go_on=go_on, abort=abort))
+
+
+@app.command()
+def replay(
+    first: Annotated[str, typer.Option("--from", metavar="REV", help="The commit of upstream to import.")],
+    last: Annotated[str, typer.Option("--to", metavar="REV", help="The commit of upstream to end at.")],
+    workdir: Annotated[Path, typer.Option(metavar="DIR", help="A new folder; it becomes a repository to look at.")],
+    overlay: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PLACE", help="Edits of a fork: a folder of files, a fork's repository, or a .patch file."
+        ),
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Import at one commit, port every commit up to another, and compare with the import of that one.
+
+    Example: vime-sync replay --from 8ef1fb47e --to 624b824a8 --workdir /tmp/replay
+    """
+    from sync_tools.commands.replay import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), first, last, workdir, overlay))
+
+
+@app.command()
+def plan(
+    number: Annotated[
+        str | None, typer.Argument(help="A pull request of upstream's, or a commit's hex.", metavar="[N]")
+    ] = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="Plan a window instead: what landed after this commit.")
+    ] = None,
+    tip: Annotated[
+        str | None,
+        typer.Option(metavar="REV", help="Where the window, or the look at later changes, ends.", show_default="main"),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="BRANCH", help="The fork's branch; the current one if not given.")
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Say what a port will take, and write nothing.
+
+    What it needs first, what upstream did to its lines later, and what makes it more than routine.
+
+    Example: vime-sync plan 1921
+    """
+    from sync_tools.commands.plan import run
+
+    prs, commits = _landings([number] if number else [], [])
+    raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
 
 
 @app.command()

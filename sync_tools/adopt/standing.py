@@ -10,7 +10,7 @@ from sync_tools.adopt.verdict import PathVerdict, Verdict
 from sync_tools.config import Config
 from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.overview import state as ledger_state
-from sync_tools.ledger.reverts import Told, undone
+from sync_tools.ledger.reverts import named
 from sync_tools.port.known import Known
 from sync_tools.upstream.resolve import NUMBER
 from sync_tools.upstream.steps import Step
@@ -140,9 +140,9 @@ def _by_ledger(row: Row, ledger: Ledger, today: date) -> Row:
 def _paired(survey: Survey, found: Sequence[Row], refs: Sequence[str], config: Config) -> tuple[Row, ...]:
     """A landing that upstream undid and the fork never had is nothing to bring, and neither is what undid it."""
     out, steps = list(found), survey.steps
-    told = [Told(ref, step.landing.commit, step.subject) for ref, step in zip(refs, steps, strict=True)]
+    line = [(step.landing.commit, step.subject) for step in steps]
     for n, step in enumerate(steps):
-        for ref in undone(step.subject, step.body, config.upstream.repo, told[:n]):
+        for ref in named(step.subject, step.body, config.upstream.repo, line[:n][::-1].copy):
             at = refs.index(ref) if ref in refs[:n] else None
             if at is None or out[at].state not in ("absent", "superseded"):
                 continue

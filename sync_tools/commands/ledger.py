@@ -17,15 +17,23 @@ Number = Annotated[
 
 @app.command("list")
 def list_(
-    repo: RepoPath = Path(), config: ConfigPath = None, upstream: UpstreamPlace = None, json: AsJson = False
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="A row for each entry that needs a person, now or on a day, by owner.")
+    ] = False,
+    owner: Annotated[str, typer.Option(metavar="NAME", help="With --waiting: only what this person is to do.")] = "",
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    upstream: UpstreamPlace = None,
+    json: AsJson = False,
 ) -> None:
     """A row for each ledger: state, open entries, evidence.
 
-    Example: vime-sync ledger list
+    Example: vime-sync ledger list --waiting
     """
-    from sync_tools.commands.ledgers import listing
+    from sync_tools.commands.ledgers import listing, waiting_list
 
-    raise typer.Exit(listing(settings(upstream, repo, config, json)))
+    found = settings(upstream, repo, config, json)
+    raise typer.Exit(waiting_list(found, owner) if waiting or owner else listing(found))
 
 
 @app.command()
@@ -104,6 +112,9 @@ def resolve(
     until: Annotated[
         str | None, typer.Option(metavar="DATE", help="The day when it is to be looked at again, as 2027-03-31.")
     ] = None,
+    owner: Annotated[
+        str, typer.Option(metavar="NAME", help="Who is to do what is deferred, where that is not you.")
+    ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
     upstream: UpstreamPlace = None,
     repo: RepoPath = Path(),
@@ -116,9 +127,10 @@ def resolve(
 
     Example: vime-sync ledger resolve 1921 ab12 --as diverged --why "ours retries"
     """
-    from sync_tools.commands.ledgers import deciding
+    from sync_tools.commands.ledgers import Word, deciding
 
-    raise typer.Exit(deciding(settings(upstream, repo, config, json), number, entry, as_, why, until, dry_run))
+    word = Word(as_, why, until, owner)
+    raise typer.Exit(deciding(settings(upstream, repo, config, json), number, entry, word, dry_run))
 
 
 @app.command()

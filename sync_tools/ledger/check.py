@@ -1,13 +1,16 @@
 """`sync ledger check`: everything a ledger says that can be found again is found again, and compared."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from sync_tools.config import Config
 from sync_tools.ledger.account import account, origin, rule_table
+from sync_tools.ledger.due import ends, ran_out, said
 from sync_tools.ledger.landing import Landing, Rules, outcomes
 from sync_tools.ledger.markdown import render
 from sync_tools.ledger.model import Decision, Entry, Ledger, RuleUse
+from sync_tools.ledger.reverts import NoPast, Past, marks, reverted
 from sync_tools.ledger.store import json_path, markdown_path
 from sync_tools.ledger.survival import lost
 from sync_tools.tree import Tree, text
@@ -27,16 +30,26 @@ class Problem:
 
 
 def check(
-    landing: Landing, changes: ChangeSet, rules: Rules, head: Tree, others: Sequence[Landing] = ()
+    landing: Landing,
+    changes: ChangeSet,
+    rules: Rules,
+    head: Tree,
+    others: Sequence[Landing] = (),
+    past: Past | None = None,
 ) -> tuple[Problem, ...]:
-    """What is wrong with a ledger; nothing for an honest one. `others` are the fork's other ports."""
+    """What is wrong with a ledger; nothing for an honest one. `others` are the fork's other ports; `past` is upstream's
+    history, without which reverts are taken at their word."""
     found: list[tuple[str | None, str]] = [(None, what) for what in _header(landing.ledger, changes, rules.config)]
     files = outcomes(landing, changes, rules)
     derived = {e.id: e for e in account(changes, files, rules.config)}
-    found += _entries(landing, derived, others, _undone(landing, derived, others, head, rules.config))
+    undone = _undone(landing, derived, others, head, rules.config)
+    gone = marks(landing.ledger, _after(landing, others), past or NoPast())
+    found += _entries(landing, derived, others, undone, gone)
     if _counted(landing.ledger.rules) != _counted(rule_table(files)):
         found.append((None, "the table of rules is not that of the rules which applied"))
-    found += _pairs(landing, others)
+    found += _pairs(landing, gone)
+    if past is not None and landing.ledger.reverts != (truth := reverted(changes, rules.config.upstream.repo, past)):
+        found.append((None, f"reverts {', '.join(truth) or 'nothing'}, and the ledger says otherwise"))
     for e, missing in lost(landing, others, head, rules.config):
         at = missing[0] + 1
         what = f"{len(missing)} of its lines are gone or changed since, first {e.downstream.path}:{at}"
@@ -50,6 +63,11 @@ def rendered(ledger: Ledger, tree: Tree, config: Config) -> tuple[Problem, ...]:
     if text(tree, path) == render(ledger):
         return ()
     return (Problem(json_path(config, ledger.upstream.stem), None, f"{path} is not what the ledger renders to"),)
+
+
+def overdue(landing: Landing, config: Config, today: date) -> tuple[Problem, ...]:
+    """The entries whose decision has run out."""
+    return tuple(Problem(landing.path, e.id, said(ends(e, config))) for e in ran_out(landing.ledger, config, today))
 
 
 def _counted(rules: Iterable[RuleUse]) -> list[RuleUse]:
@@ -81,8 +99,18 @@ def _undone(
     return frozenset(e.id for e, _ in lost(replace(landing, ledger=truth), others, head, config))
 
 
+def _after(landing: Landing, others: Sequence[Landing]) -> list[Ledger]:
+    """The ledgers of later ports, in order."""
+    later = (x for x in others if x.port_at >= landing.port_at)
+    return [x.ledger for x in sorted(later, key=lambda x: x.port_at)]
+
+
 def _entries(
-    landing: Landing, derived: dict[str, Entry], others: Sequence[Landing], undone: frozenset[str]
+    landing: Landing,
+    derived: dict[str, Entry],
+    others: Sequence[Landing],
+    undone: frozenset[str],
+    gone: Mapping[str, str],
 ) -> Iterator[tuple[str | None, str]]:
     ledger, seen = landing.ledger, set()
     for e in ledger.entries:
@@ -94,7 +122,7 @@ def _entries(
             yield e.id, _unknown(e, derived)
         else:
             decision = next((d for d in ledger.decisions if d.applied and d.entry == e.id), None)
-            replaced = _replaced(e, ledger.upstream.ref, others)
+            replaced = gone.get(e.id) == e.link if e.op == "reverted" else _superseded(e, others)
             told = replaced or _granted(e, truth, decision, e.id in undone)
             yield from ((e.id, what) for what in _compare(e, truth, decision, told))
     for ident, truth in derived.items():
@@ -153,16 +181,12 @@ def _granted(e: Entry, truth: Entry, decision: Decision | None, undone: bool) ->
     return e.op not in STANDS and (undone or truth.op not in STANDS | {"generated"})
 
 
-def _replaced(e: Entry, ref: str, others: Sequence[Landing]) -> bool:
-    """Another port, the one that the entry names, undid it or went over the same file."""
+def _superseded(e: Entry, others: Sequence[Landing]) -> bool:
+    """Another port, the one that the entry names, went over the same file."""
     by = next((p.ledger for p in others if p.ledger.upstream.ref == e.link), None)
-    if by is None:
+    if by is None or e.op != "superseded":
         return False
-    if e.op == "reverted":
-        return ref in by.reverts
-    return e.op == "superseded" and any(
-        e.downstream.path in (d.downstream.path, d.downstream.old_path) for d in by.entries
-    )
+    return any(e.downstream.path in (d.downstream.path, d.downstream.old_path) for d in by.entries)
 
 
 def _source(e: Entry) -> str:
@@ -176,13 +200,12 @@ def _target(e: Entry) -> str:
     return f"{down.path} {down.symbol} {down.lines} {(down.digest or '')[:12]}{differs}"
 
 
-def _pairs(landing: Landing, others: Sequence[Landing]) -> Iterator[tuple[str | None, str]]:
-    """A revert is known on both sides."""
-    ledger, ref = landing.ledger, landing.ledger.upstream.ref
-    undoing = [p.ledger for p in others if ref in p.ledger.reverts]
-    if undoing and ledger.reverted_by is None:
-        yield None, f"{undoing[-1].upstream.ref} reverts it, and the ledger does not say so"
-    known = {p.ledger.upstream.ref: p.ledger for p in others}
-    by = known.get(ledger.reverted_by or "")
-    if by is not None and ref not in by.reverts:
-        yield None, f"says it is reverted by {ledger.reverted_by}, whose ledger does not"
+def _pairs(landing: Landing, gone: Mapping[str, str]) -> Iterator[tuple[str | None, str]]:
+    """A revert is known on both sides, entry by entry."""
+    ledger = landing.ledger
+    for e in ledger.entries:
+        if e.id in gone and e.op != "reverted" and not any(d.applied and d.entry == e.id for d in ledger.decisions):
+            yield e.id, f"{gone[e.id]} reverts it, and the ledger does not say so"
+    by = [gone[e.id] for e in ledger.entries if e.id in gone]
+    if ledger.reverted_by not in (by or [None]):
+        yield None, f"says it is reverted by {ledger.reverted_by}, which no ledger here says"

@@ -46,8 +46,6 @@ def lost(landing: Landing, others: Sequence[Landing], head: Tree, config: Config
 
     A later port accounts for what it changes in a file that its own ledger speaks of, an overlay for its path.
     """
-    if landing.ledger.reverted_by:
-        return
     later = [other for other in others if other.port_at > landing.written_at]
     steps = list(_steps(landing, sorted(later, key=lambda x: x.port_at), head))
     for path, entries in _claims(landing.ledger.entries).items():

@@ -4,6 +4,7 @@ import ast
 import re
 import warnings
 from collections import Counter
+from functools import lru_cache
 
 from sync_tools.ledger.lines import split
 
@@ -18,6 +19,9 @@ NOWHERE: Label = ("", 0)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
+@lru_cache(
+    maxsize=256
+)  # a file is looked at by unit, by line and by conflict; in a stack as one change's end, another's start
 def labels(path: str, data: bytes) -> tuple[Label, ...]:
     """A label for each line. Python has `f`, `Class`, `Class.method`, `<imports>` and `<module>`; comments and blank
     lines belong to what follows them. Other files, and Python that does not parse, have no definitions."""

@@ -4,46 +4,29 @@ from collections.abc import Sequence
 
 from sync_tools.config import Config
 from sync_tools.formatters import format_bytes
-from sync_tools.gitio import Repo
 from sync_tools.ledger.check import Problem, check
 from sync_tools.ledger.landing import Landing, Rules
-from sync_tools.ledger.model import Ledger
 from sync_tools.port.ci import is_generated
 from sync_tools.port.images import translation
+from sync_tools.port.past import History
 from sync_tools.port.style import seam_style
 from sync_tools.translate import Translator
 from sync_tools.translate.result import Translation
 from sync_tools.tree import Tree
-from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mirror import cache_dir
-from sync_tools.upstream.resolve import Landing as Landed
-from sync_tools.upstream.resolve import landing as landed
-from sync_tools.upstream.resolve import number_of
 
 
 def derived_again(
-    landing: Landing, config: Config, upstream: Repo, head: Tree, others: Sequence[Landing]
+    landing: Landing, config: Config, past: History, head: Tree, others: Sequence[Landing]
 ) -> list[Problem]:
     """What is wrong with a ledger, by upstream and the rules of its port. `head` is where what it brought must stand."""
-    origin = landing.ledger.upstream
-    if upstream.commit_of(origin.commit) is None:
-        return [Problem(landing.path, None, f"upstream has no commit {origin.commit}")]
-    changes = collect(upstream, _landed(upstream, landing.ledger))
-    return list(check(landing, changes, _rules(config, landing), head, others))
+    changes = past.changes(landing.ledger)
+    if changes is None:
+        return [Problem(landing.path, None, f"upstream has no commit {landing.ledger.upstream.commit}")]
+    return list(check(landing, changes, rules_of(config, landing), head, others, past))
 
 
-def _landed(upstream: Repo, ledger: Ledger) -> Landed:
-    """The landing that the ledger's commit is, as upstream says."""
-    origin = ledger.upstream
-    if origin.pr is None:
-        return Landed(None, origin.commit)
-    if number_of(upstream.line("log", "-1", "--format=%s", origin.commit)) != origin.pr:
-        return Landed(None, origin.commit)
-    found = landed(upstream, origin.pr)
-    return found if found.commit == origin.commit else Landed(origin.pr, origin.commit)
-
-
-def _rules(config: Config, landing: Landing) -> Rules:
+def rules_of(config: Config, landing: Landing) -> Rules:
     """What the port of a ledger did to a file: with the seam's style of the tree before it."""
     before = landing.before or landing.written
     translator = Translator(config, seam_style(before, config), cache_dir() / "translations")

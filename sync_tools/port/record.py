@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from sync_tools.config import Config
 from sync_tools.ledger import store
-from sync_tools.ledger.decide import carry, revert
-from sync_tools.ledger.markdown import index, render
+from sync_tools.ledger.decide import carry
+from sync_tools.ledger.markdown import render
 from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
-from sync_tools.ledger.reverts import reverted
+from sync_tools.ledger.reverts import Past, paired, reverted
+from sync_tools.ledger.shelf import Shelf
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
@@ -21,19 +22,19 @@ def ledger_path(ledger: Ledger, config: Config) -> str:
     return store.json_path(config, ledger.upstream.stem)
 
 
-def with_history(port: Port, tree: Tree, config: Config) -> Ledger:
+def with_history(port: Port, tree: Tree, config: Config, shelf: Shelf) -> Ledger:
     """The ledger with what people and runs added to the one that stands in the tree: decisions are offered again. Where
     everything that an earlier port of the same commit brought still stands, that port's ledger still tells it best."""
-    earlier = _standing(port, tree, config)
+    earlier = _standing(port, tree, config, shelf)
     if earlier is None:
         return port.ledger
     return earlier if _stands(port, earlier) else carry(port.ledger, earlier)
 
 
-def _standing(port: Port, tree: Tree, config: Config) -> Ledger | None:
+def _standing(port: Port, tree: Tree, config: Config, shelf: Shelf) -> Ledger | None:
     path = ledger_path(port.ledger, config)
     found = tree.blob(path)
-    return store.loads(found.data, path) if found else None
+    return shelf.loads(found.data, path) if found else None
 
 
 def _stands(port: Port, earlier: Ledger) -> bool:
@@ -69,21 +70,21 @@ def complete(port: Port) -> Ledger:
     return port.ledger.model_copy(update={"verification": kept})
 
 
-def ledger_edits(port: Port, tree: Tree, config: Config) -> Edits:
+def ledger_edits(port: Port, tree: Tree, config: Config, shelf: Shelf, past: Past) -> Edits:
     """The ledger, its Markdown and the index, where they change something; a revert is told in the ledger that it undoes too."""
-    earlier = _standing(port, tree, config)
+    earlier = _standing(port, tree, config, shelf)
     if earlier is not None and _stands(port, earlier):
         return {}
     ledger = complete(port)
-    others = [known for known in store.read_all(tree, config) if known.upstream.stem != ledger.upstream.stem]
-    undone = reverted(port.changes, config.upstream.repo, others)
-    ledger = ledger.model_copy(update={"reverts": undone})
-    others = [revert(known, ledger.upstream.ref) if known.upstream.ref in undone else known for known in others]
-    texts = {store.index_path(config): index(store.in_order([*others, ledger]))}
-    for each in [ledger, *(known for known in others if known.upstream.ref in undone)]:
-        texts[store.json_path(config, each.upstream.stem)] = store.dumps(each)
-        texts[store.markdown_path(config, each.upstream.stem)] = render(each)
-    return without_noops({path: Blob(text.encode()) for path, text in texts.items()}, tree)
+    standing = store.read_all(tree, config, shelf.loads)
+    others = [known for known in standing if known.upstream.stem != ledger.upstream.stem]
+    ledger = ledger.model_copy(update={"reverts": reverted(port.changes, config.upstream.repo, past)})
+    told = [paired(known, ledger, port.changes, past) for known in others] if ledger.reverts else others
+    files = {store.index_path(config): shelf.index([*told, ledger]).encode()}
+    for each in [ledger, *(now for now, known in zip(told, others, strict=True) if now is not known)]:
+        files[store.json_path(config, each.upstream.stem)] = shelf.dumps(each)
+        files[store.markdown_path(config, each.upstream.stem)] = render(each).encode()
+    return without_noops({path: Blob(data) for path, data in files.items()}, tree)
 
 
 def summary(port: Port) -> str:

@@ -24,6 +24,7 @@ def as_object(port: Port, ledger_path: str) -> dict[str, Any]:
         "unresolved": [{"path": u.path, "line": u.line, "what": u.what, "why": u.why} for u in port.unresolved],
         "conflicts": [{"path": path, "symbol": symbol} for path, symbol in port.conflicts],
         "absent": list(port.absent),
+        "overdue": [{"path": e.downstream.path, "entry": e.id, "why": e.reason} for e in port.overdue],
         "ci": delta.rows(),
         "checks": {
             name: {"result": check.result, "findings": [_finding(f) for f in check.findings]}
@@ -66,6 +67,8 @@ def lines(port: Port) -> Iterator[tuple[str, str]]:
     if waiting and not port.conflicts:
         number = port.changes.pr or port.changes.commit[:12]
         yield "yellow", f"  {counted(waiting, 'worksheet')} to read: vime-sync ledger worksheet {number}"
+    for e in port.overdue:
+        yield "yellow", f"  ran out, decide again: {e.downstream.path} {e.id} {e.op}: {e.reason}"
     yield from _findings(port)
 
 

@@ -4,8 +4,10 @@ Until the last step nothing that a user sees has moved: objects are added to the
 """
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 
@@ -13,17 +15,20 @@ from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.gitio import Repo
+from sync_tools.ledger.due import ran_out
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
+from sync_tools.port.ahead import Read, reading
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
+from sync_tools.port.kept import Kept
+from sync_tools.port.past import History
 from sync_tools.port.pipeline import Job, Port, Progress, port_changes
 from sync_tools.port.record import ledger_edits, ledger_path, summary, with_history
 from sync_tools.port.request import Request
 from sync_tools.port.style import required_style
-from sync_tools.translate import Translator
-from sync_tools.tree import Blob, Overlay, Tree
+from sync_tools.tree import Blob, Tree, edited
 from sync_tools.upstream.changeset import Person
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mirror import anywhere, cache_dir
@@ -50,11 +55,13 @@ class Session:
 
 @dataclass(frozen=True)
 class Places:
-    """The repositories and the configuration of a run."""
+    """The repositories and the configuration of a run, and the day by which decisions and overlays run out (None: none
+    does)."""
 
     config: Config
     upstream: Repo
     fork: Fork
+    today: date | None = None
 
 
 def start(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
@@ -127,11 +134,27 @@ class Run:
     base: str
     committer: Person | None
     progress: Progress
+    kept: Kept = field(default_factory=Kept)
+    read: Read | None = None
 
     def go_on(self, tip: str, landings: Sequence[Landing], done: tuple[str, ...], old: str | None) -> Session:
         """Port the landings that are left onto `tip`, then move the branch; stop at the first conflict."""
-        began, ports, fork = time.monotonic(), [], self.places.fork
-        tree: Tree = fork.repo.tree(tip)
+        tree: Tree = self.places.fork.repo.tree(tip)
+        with self.reading(landings, tree) as run:
+            return run._port_all(tip, tree, landings, done, old)
+
+    @contextmanager
+    def reading(self, landings: Sequence[Landing], tree: Tree) -> Iterator["Run"]:
+        """This run, with the changes read ahead of the ports."""
+        config = self.places.config
+        translator = self.kept.translator(config, required_style(tree, config), self._cache())
+        with reading(self.places.upstream, landings, translator) as read:
+            yield replace(self, read=read)
+
+    def _port_all(
+        self, tip: str, tree: Tree, landings: Sequence[Landing], done: tuple[str, ...], old: str | None
+    ) -> Session:
+        began, ports = time.monotonic(), []
         for number, landing_ in enumerate(landings):
             port = self.port(landing_, tree, tip)
             ports.append(port)
@@ -141,7 +164,7 @@ class Run:
                 return self._session(ports, None, place, began)
             if self.committer:
                 tip = self.commit_port(port, after, tip)
-            tree = Overlay(tree, after)
+            tree = edited(tree, after)
             done = (*done, landing_.commit)
         if not done[: len(done) - len(landings)]:
             self._refuse_unbrought(ports)
@@ -151,27 +174,31 @@ class Run:
     def port(self, landing_: Landing, tree: Tree, tip: str, job: Callable[[Job], Job] = lambda job: job) -> Port:
         """One change onto a tree."""
         config, fork = self.places.config, self.places.fork
-        changes = collect(self.places.upstream, landing_)
+        changes = self.read(landing_) if self.read else collect(self.places.upstream, landing_)
         self.progress(f"{changes.subject}")
         setting = Setting(
             tree=tree,
             config=config,
-            translator=Translator(config, required_style(tree, config), self._cache()),
+            translator=self.kept.translator(config, required_style(tree, config), self._cache()),
             format=lambda path, data: format_bytes(path, data, config.formatting),
             removed_by=cache(lambda path: fork.removed_by(path, tip)),
             brought=frozenset(self.request.bring),
         )
+        upstream = self.places.upstream.tree(landing_.commit)
         began = time.monotonic()
         port = port_changes(
             changes,
-            job(Job(setting, self.places.upstream.tree(landing_.commit), self.request.run_tests)),
+            job(Job(setting, upstream, self.request.run_tests, sources=self.kept.sources)),
             self.progress,
         )
-        return replace(port, ledger=with_history(port, tree, config), seconds=time.monotonic() - began)
+        ledger, today = with_history(port, tree, config, self.kept.shelf), self.places.today
+        overdue = ran_out(ledger, config, today) if today else ()
+        return replace(port, ledger=ledger, overdue=overdue, seconds=time.monotonic() - began)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
-        edits = {**port.final, **ledger_edits(port, tree, self.places.config)}
+        past = History(self.places.upstream)
+        edits = {**port.final, **ledger_edits(port, tree, self.places.config, self.kept.shelf, past)}
         refuse_collisions(edits, tree, "the port")
         return edits
 
@@ -207,7 +234,6 @@ class Run:
         assert self.committer
         message = mechanical_message(port.changes, self.places.config.upstream.repo, self.committer)
         first = commit(repo, write_tree(repo, tip, port.mechanical), tip, message, port.changes.author)
-        marked = {o.path for o in port.outcomes if o.merged and o.merged.conflicts and b"<<<<<<<" in o.merged.final}
         state = paused.State(
             branch=self.branch,
             base=self.base,
@@ -215,7 +241,7 @@ class Run:
             done=done,
             landings=tuple((each.pr, each.commit) for each in left),
             conflicts=tuple(sorted(stages)),
-            undecided=tuple(sorted(set(stages) - marked - set(port.workflows.stages))),
+            undecided=tuple(sorted(set(stages) - port.files.marked)),
             name=self.request.name,
             bring=self.request.bring,
             upstream=self.request.upstream and anywhere(self.request.upstream),

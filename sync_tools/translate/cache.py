@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from sync_tools.translate.kinds import Profile
+from sync_tools.translate.reasons import Reason
 from sync_tools.translate.result import Application, Site, Translation
 
 
@@ -59,4 +60,8 @@ def _load(entry: bytes) -> Translation:
         raise ValueError("not a whole entry")
     size, _, rest = body.partition(b"\n")
     applications, sites = json.loads(rest[: int(size)])
-    return Translation(rest[int(size) :], tuple(Application(*a) for a in applications), tuple(Site(*s) for s in sites))
+    return Translation(rest[int(size) :], tuple(Application(*a) for a in applications), tuple(_site(*s) for s in sites))
+
+
+def _site(line: int, column: int, end_line: int, what: str, why: str, reason: str) -> Site:
+    return Site(line, column, end_line, what, why, Reason(reason))

@@ -81,14 +81,24 @@ class Naming:
         """The casings inside one token."""
         return re.compile(rf"{_BEFORE}(?:{_any(self.casings)})(?![a-z])")
 
+    @cached_property
+    def owned(self) -> re.Pattern[str]:
+        """owner/name of the organisations whose names stand."""
+        owners = {o for r in rules.table("protected") for o in r.words("owners")} | {self.owner}
+        return re.compile(rf"(?<![\w.-])(?:{_any(owners)})/[\w.-]+(?::[\w.-]+)?")
+
+    @cached_property
+    def kept(self) -> re.Pattern[str]:
+        """The spans of a line that keep their words."""
+        return re.compile("|".join(self._kept()))
+
     def _kept(self) -> list[str]:
         kept = [
             str(r.data["pattern"])
             for r in rules.table("protected")
             if "pattern" in r.data and (self.engine or not r.data.get("engine"))
         ]
-        owners = {o for r in rules.table("protected") for o in r.words("owners")} | {self.owner}
-        kept.append(rf"(?<![\w.-])(?:{_any(owners)})/[\w.-]+(?::[\w.-]+)?")
+        kept.append(self.owned.pattern)
         kept += [rf"(?<![A-Za-z]){re.escape(old)}(?![\w-])" for old, _ in self.repositories]
         # A new name that holds its old one ("my-slime") would be renamed again.
         kept += [re.escape(c.alone) for c, _ in self.casings.values() if self.inner.search(c.alone)]

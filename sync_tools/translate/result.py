@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sync_tools.translate.reasons import Reason
+
 
 @dataclass(frozen=True, order=True)
 class Application:
@@ -16,13 +18,17 @@ class Application:
 
 @dataclass(frozen=True, order=True)
 class Site:
-    """A place that was recognised and could not be translated; `line`..`end_line` are the lines of its statement."""
+    """A place that was recognised and could not be translated; `line`..`end_line` are the lines of its statement.
+
+    What is said of words of a text (flags, modules, metrics) is always that they have no counterpart.
+    """
 
     line: int
     column: int
     end_line: int
     what: str
     why: str
+    reason: Reason = Reason.NO_COUNTERPART
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The facts about both engines that the checks need, read from `tables/vllm.toml`."""
+"""The facts about both engines that the checks need: counterparts from `tables/vllm.toml`, the engine's own from its snapshot."""
 
 import re
 import tomllib
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from sync_tools.seam.snapshot import carried
 
 
 @dataclass(frozen=True)
@@ -23,25 +25,27 @@ class Engine:
     flags: frozenset[str]
     old_flags: Mapping[str, str]
     protected: re.Pattern[str]
+    modules: re.Pattern[str]
     attribution: re.Pattern[str]
 
 
 @cache
 def load() -> Engine:
     raw = tomllib.loads(files("sync_tools.verify").joinpath("tables", "vllm.toml").read_text("utf-8"))
-    request, flags, residue = raw["request"], raw["flags"], raw["residue"]
+    request, flags, residue, snapshot = raw["request"], raw["flags"], raw["residue"], carried()
     return Engine(
-        request_fields=frozenset(request["fields"]),
-        sampling_fields=frozenset(request["sampling"]),
+        request_fields=snapshot.of("request"),
+        sampling_fields=snapshot.of("sampling"),
         old_request=request["old"],
         old_sampling=raw["sampling"]["old"],
         token_routes=frozenset(raw["routes"]["token_routes"]),
         old_routes=raw["routes"]["old"],
         absent_modules=tuple(raw["imports"]["absent"]),
         kept_modules=tuple(raw["imports"]["kept"]),
-        flags=frozenset(flags["engine"]) | frozenset(flags["serve"]) | frozenset(flags["owned"]),
+        flags=snapshot.of("flag") | frozenset(flags["owned"]),
         old_flags=flags["old"],
         protected=re.compile("|".join(f"(?:{_scoped(p)})" for p in residue["protected"])),
+        modules=re.compile(residue["modules"]),
         attribution=re.compile(residue["attribution"]),
     )
 

@@ -5,6 +5,10 @@ import ast
 from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.lattice import Piece
 from sync_tools.translate.python.routes import Match
+from sync_tools.translate.reasons import Reason
+
+_NO_ROUTE = "no counterpart on vLLM that a rename reaches; the engine class does it"
+_TANGLED = "the address is put together in a way that cannot be rewritten"
 
 
 def rewrite(draft: Draft, matches: list[Match], queries: dict[tuple[Piece, ...], str]) -> None:
@@ -17,11 +21,11 @@ def rewrite(draft: Draft, matches: list[Match], queries: dict[tuple[Piece, ...],
         done.add(node_number)
         node = draft.source.nodes[node_number]
         if endpoint.new is None:
-            draft.site(node, endpoint.old, "no counterpart on vLLM that a rename reaches; the engine class does it")
+            draft.site(node, endpoint.old, _NO_ROUTE, Reason.NO_COUNTERPART)
             continue
         new = endpoint.new + queries.get(pieces, "")
         if not _replace(draft, node, pieces[-1].text, endpoint.old, new, query, endpoint.rule):
-            draft.site(node, endpoint.old, "the address is put together in a way that cannot be rewritten")
+            draft.site(node, endpoint.old, _TANGLED, Reason.PROVENANCE)
 
 
 def _replace(draft: Draft, node: ast.AST, text: str, old: str, new: str, query: str, rule: str) -> bool:

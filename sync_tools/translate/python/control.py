@@ -7,6 +7,7 @@ from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.exchange import Control
 from sync_tools.translate.python.lattice import Named, Piece, Tup, Value
 from sync_tools.translate.python.text import one_constant
+from sync_tools.translate.reasons import Reason
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
@@ -50,7 +51,7 @@ def _body(draft: Draft, an: "Analysis", control: Control, seam: bool) -> str:
         return ""
     if kind == "profile":
         if any(entry for _, entry in bodies):
-            draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new))
+            _unseen_body(draft, control, kind)
         return ""
     queries = {_query(an, kind, entry) for _, entry in bodies} or {""}
     query = queries.pop() if len(queries) == 1 else None
@@ -83,7 +84,7 @@ def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> No
     alone = alone and an.source.number(control.node) not in an.exchanges.sends
     entry = _entries(control.body) if alone and control.body is not None else None
     if not seam or control.body is None or kind == "profile" or (kind == "sleep" and entry):
-        draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new))
+        _unseen_body(draft, control, kind)
     elif kind == "abort" and alone:
         _wrap(draft, control.body, f"{draft.seam('abort_body')}(", ")")
     elif entry is not None and entry.keys() == {_OPTION.get(kind)} and control.url is not None:
@@ -101,7 +102,12 @@ def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> No
         draft.edits.wrap((start, end), f"*{name}(", ")")
         draft.applied(_RULE, start, draft.source.text[start:end], f"*{name}({draft.source.text[start:end]})")
     else:
-        draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new))
+        _unseen_body(draft, control, kind)
+
+
+def _unseen_body(draft: Draft, control: Control, kind: str) -> None:
+    reason = Reason.NO_COUNTERPART if kind in ("profile", "sleep") else Reason.PROVENANCE
+    draft.site(control.node, control.endpoint.old, _NOT_THIS_BODY[kind].format(control.endpoint.new), reason)
 
 
 _NOT_THIS_BODY = {
@@ -167,7 +173,8 @@ def _method(draft: Draft, an: "Analysis", control: Control) -> None:
         _replace(draft, func, name)
         _empty_body(draft, an, control)
     else:
-        draft.site(control.node, control.endpoint.old, f"{control.endpoint.new} wants {wanted.upper()}")
+        why = f"{control.endpoint.new} wants {wanted.upper()}"
+        draft.site(control.node, control.endpoint.old, why, Reason.NO_COUNTERPART)
 
 
 def _empty_body(draft: Draft, an: "Analysis", control: Control) -> None:
@@ -213,9 +220,8 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
     outer = draft.source.parent(control.node)
     if control.endpoint.answer == "success":
         if not isinstance(draft.source.parent(outer) if isinstance(outer, ast.Await) else outer, ast.Expr):
-            draft.site(
-                control.node, control.endpoint.old, f"{control.endpoint.new} answers 200 even when busy: read `success`"
-            )
+            why = f"{control.endpoint.new} answers 200 even when busy: read `success`"
+            draft.site(control.node, control.endpoint.old, why, Reason.NO_COUNTERPART)
         return
     if (
         seam
@@ -227,7 +233,8 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
         draft.edits.wrap(span, f"{draft.seam('read_load')}(", ")")
         draft.applied(_RULE, span[0], draft.source.segment(outer), f"read_load({draft.source.segment(outer)})")
     else:
-        draft.site(control.node, control.endpoint.old, f"the answer of {control.endpoint.new} has another shape")
+        why = f"the answer of {control.endpoint.new} has another shape"
+        draft.site(control.node, control.endpoint.old, why, Reason.NO_COUNTERPART)
 
 
 def _entries(body: ast.expr | None) -> dict[str, ast.expr] | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sync_tools.translate.python.edits import Edits
 from sync_tools.translate.python.source import Source
+from sync_tools.translate.reasons import Reason
 from sync_tools.translate.result import Application, Site
 
 
@@ -64,14 +65,14 @@ class Draft:
             line = node.end_lineno + 1
         return line
 
-    def site(self, node: ast.AST, what: str, why: str, statement: bool = True) -> None:
+    def site(self, node: ast.AST, what: str, why: str, reason: Reason, statement: bool = True) -> None:
         """Report a place; with `statement` it takes the lines of the statement around it."""
         whole = self.source.statement(node) if statement else node
         line, column = self.source.position(self.source.span(whole)[0])
         end = whole.end_lineno
         if statement and isinstance(getattr(whole, "body", None), list) and whole.body:
             end = max(line, whole.body[0].lineno - 1)
-        self.unresolved.add(Site(line, column, end, what, why))
+        self.unresolved.add(Site(line, column, end, what, why, reason))
 
 
 def _names(nodes: list[ast.AST]) -> set[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sync_tools.translate.python import prompts
 from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.exchange import Send
+from sync_tools.translate.reasons import Reason
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
@@ -31,7 +32,7 @@ def translate(draft: Draft, an: "Analysis") -> None:
 
 def _wrap_function(draft: Draft, send: Send, tokenizer: str | None) -> None:
     if send.callee is None:
-        draft.site(send.node, "request", "what sends it cannot be seen")
+        draft.site(send.node, "request", "what sends it cannot be seen", Reason.PROVENANCE)
         return
     span = draft.source.span(send.callee)
     closing = f", {tokenizer})" if tokenizer else ")"
@@ -43,7 +44,7 @@ def _wrap_function(draft: Draft, send: Send, tokenizer: str | None) -> None:
 
 def _client(draft: Draft, an: "Analysis", send: Send, tokenizer: str | None) -> None:
     if send.body is None:
-        draft.site(send.node, "request", "its body is not written at the call")
+        draft.site(send.node, "request", "its body is not written at the call", Reason.PROVENANCE)
         return
     request = None
     if isinstance(send.body, ast.Name):
@@ -74,7 +75,7 @@ def _needs_request(an: "Analysis", send: Send) -> bool:
 
 def _stream(draft: Draft, an: "Analysis", send: Send) -> None:
     if send.body is None:
-        draft.site(send.node, "request", "its body is not written at the call")
+        draft.site(send.node, "request", "its body is not written at the call", Reason.PROVENANCE)
         return
     name = draft.fresh("answers")
     here = all(scope.within(send.scope) for scope in send.lines.values())

@@ -11,6 +11,7 @@ from sync_tools.translate.python import chains, helpers, prompts
 from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.exchange import Send
 from sync_tools.translate.python.keys import Kept
+from sync_tools.translate.reasons import Reason
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
@@ -36,10 +37,10 @@ def translate(draft: Draft, an: "Analysis", kept: Kept) -> None:
 
 def _ask(draft: Draft, an: "Analysis", send: Send, tokenizer: str | None) -> bool:
     if send.body is None:
-        draft.site(send.node, "request", "its body is not written at the call")
+        draft.site(send.node, "request", "its body is not written at the call", Reason.PROVENANCE)
         return False
     if send.unseen:
-        draft.site(send.node, "request", "what is sent here, and where to, cannot be seen")
+        draft.site(send.node, "request", "what is sent here, and where to, cannot be seen", Reason.PROVENANCE)
         return False
     closing = f", {tokenizer})" if tokenizer else ")"
     span = draft.source.span(send.body)
@@ -47,7 +48,7 @@ def _ask(draft: Draft, an: "Analysis", send: Send, tokenizer: str | None) -> boo
     draft.applied(_ASK, span[0], draft.short(send.body), f"_vllm_request({draft.short(send.body)}{closing}")
     for key in ("return_routed_experts", "top_logprobs_num", "routed_experts_start_len"):
         for use in prompts.writes(an, send, key):
-            draft.site(draft.source.nodes[use.node], key, "has no place in the inline style")
+            draft.site(draft.source.nodes[use.node], key, "has no place in the inline style", Reason.NO_COUNTERPART)
     return True
 
 
@@ -93,7 +94,7 @@ def _stream(draft: Draft, send: Send) -> set[str]:
         draft.edits.wrap(draft.source.span(draft.source.nodes[number]), f"{name}.read(", ")")
         draft.applied(_STREAM, draft.source.span(draft.source.nodes[number])[0], "", f"{name}.read(...)")
     if not send.chunks:
-        draft.site(send.node, "stream", "where its lines are decoded cannot be seen")
+        draft.site(send.node, "stream", "where its lines are decoded cannot be seen", Reason.PROVENANCE)
     if "json" not in draft.taken:
-        draft.site(send.node, "stream", "the module does not import json")
+        draft.site(send.node, "stream", "the module does not import json", Reason.PROVENANCE)
     return {"_VllmStream"}

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.exchange import Send
 from sync_tools.translate.python.heap import KeyUse
+from sync_tools.translate.reasons import Reason
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
 
 _PROMPT = "SY112"
 _ROLLOUT = "slime.rollout.sglang_rollout"
+_NO_TOKENIZER = "vLLM takes token ids, and no tokenizer is in reach"
 
 
 def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
@@ -32,7 +34,7 @@ def tokenizer_for(draft: Draft, an: "Analysis", send: Send) -> str | None:
         return _tokenizer_of_the_run(draft, send)
     else:
         for use in texts:
-            draft.site(draft.source.nodes[use.node], "text", "vLLM takes token ids, and no tokenizer is in reach")
+            draft.site(draft.source.nodes[use.node], "text", _NO_TOKENIZER, Reason.TOKENIZER)
     return None
 
 
@@ -72,9 +74,9 @@ def _report_refused(draft: Draft, an: "Analysis", use: KeyUse) -> None:
         whole = ast.Constant(
             lineno=node.lineno, col_offset=node.col_offset, end_lineno=held.end_lineno, end_col_offset=0
         )
-        draft.site(whole, use.key, str(an.rules.request[use.key].refused), statement=False)
+        draft.site(whole, use.key, str(an.rules.request[use.key].refused), Reason.REFUSED, statement=False)
     else:
-        draft.site(node, use.key, str(an.rules.request[use.key].refused))
+        draft.site(node, use.key, str(an.rules.request[use.key].refused), Reason.REFUSED)
 
 
 def _beside(draft: Draft, use: KeyUse, refused: list[KeyUse]) -> bool:

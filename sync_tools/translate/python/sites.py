@@ -4,20 +4,26 @@ import ast
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.draft import Draft
+from sync_tools.translate.reasons import Reason
 
 if TYPE_CHECKING:
     from sync_tools.translate.python.interpret import Analysis
+
+_SERVES = "serves the engine's route itself: an engine of its own, or a fake of one"
+_NOT_DEFINED = "gets a request for the engine, and is not defined here"
 
 
 def report(draft: Draft, an: "Analysis", *, seam: bool) -> None:
     """`seam`: the seam gives upstream's lines to whoever decodes a stream out of sight, so that such a place is whole."""
     for call in an.exchanges.served.values():
-        draft.site(call, "route", "serves the engine's route itself: an engine of its own, or a fake of one")
+        draft.site(call, "route", _SERVES, Reason.OTHER_SERVICE)
     for send in an.exchanges.sends.values():
         if seam and send.lines and send.adrift:
             continue
         undecoded = send.left and not send.arrivals and not send.chunks
         for number in {*send.unread, *([draft.source.number(send.node)] if undecoded else ())}:
-            draft.site(draft.source.nodes[number], "answer", "it leaves this module before it is decoded")
+            draft.site(
+                draft.source.nodes[number], "answer", "it leaves this module before it is decoded", Reason.PROVENANCE
+            )
         if send.kind == "foreign":
-            draft.site(send.node, ast.unparse(send.node.func), "gets a request for the engine, and is not defined here")
+            draft.site(send.node, ast.unparse(send.node.func), _NOT_DEFINED, Reason.PROVENANCE)

@@ -1,0 +1,82 @@
+"""`sync seam sites`."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, get_args
+
+from sync_tools.commands.options import Settings
+from sync_tools.errors import SyncError
+from sync_tools.seam.model import Judged, Kind, Seen, Verdict
+from sync_tools.seam.survey import of_folder, of_revision, survey
+from sync_tools.terminal import clean, print_json
+from sync_tools.translate.reasons import SENTENCES
+from sync_tools.upstream.mirror import cache_dir
+
+
+def run(settings: Settings, folder: Path | None, at: str | None, every: bool) -> int:
+    """List the sites; 1 where one was missed."""
+    if (folder is None) == (at is None):
+        raise SyncError("one tree is needed", "seam sites", "name a revision with --at, or a folder")
+    sources = of_folder(folder) if folder is not None else of_revision(settings.upstream, str(at))
+    seen = survey(sources, settings.config, cache=cache_dir() / "translations")
+    if settings.json:
+        print_json(as_json(seen, every))
+    else:
+        print("\n".join(map(clean, lines(seen, every))))
+    return 1 if any(j.verdict == "missed" for j in seen.judged) else 0
+
+
+def as_json(seen: Seen, every: bool) -> dict[str, Any]:
+    """The object of `--json`. What is kept is no site: it is counted apart."""
+    count = Counter(j.verdict for j in seen.judged)
+    total = len(seen.judged) - count["kept"]
+    by = {v: [j for j in seen.judged if j.verdict == v] for v in get_args(Verdict)}
+    value: dict[str, Any] = {
+        "files": seen.files,
+        "sites": total,
+        "translated": count["translated"],
+        "unresolved_count": count["unresolved"],
+        "missed_count": count["missed"],
+        "kept_count": count["kept"],
+        "share": round(count["translated"] / total, 4) if total else 1.0,
+        "kinds": {kind: _counts([j for j in seen.judged if j.site.kind == kind]) for kind in get_args(Kind)},
+        "how": dict(sorted(Counter(j.how for j in by["translated"]).items())),
+        "reasons": {r.value: sum(j.reason == r.value for j in by["unresolved"]) for r in SENTENCES},
+        "kept": dict(Counter(j.why for j in by["kept"]).most_common()),
+        "unresolved": [_site(j) | {"reason": j.reason, "why": j.why} for j in by["unresolved"]],
+        "missed": [_site(j) for j in by["missed"]],
+        "unseen": [{"path": s.path, "line": s.line, "column": s.column, "what": s.what} for s in seen.unseen],
+    }
+    if every:
+        value["all"] = [_site(j) | {"verdict": j.verdict, "how": j.how, "why": j.why} for j in seen.judged]
+    return value
+
+
+def _counts(judged: list[Judged]) -> dict[str, int]:
+    count = Counter(j.verdict for j in judged)
+    return {"sites": len(judged) - count["kept"], **{v: count[v] for v in get_args(Verdict)}}
+
+
+def _site(judged: Judged) -> dict[str, Any]:
+    s = judged.site
+    return {"path": s.path, "line": s.line, "column": s.column, "kind": s.kind, "what": s.what}
+
+
+def lines(seen: Seen, every: bool) -> list[str]:
+    """The same for people."""
+    value = as_json(seen, every)
+    out = [f"{'kind':16} {'sites':>6} {'translated':>11} {'unresolved':>11} {'missed':>7} {'kept':>6}"]
+    for kind, n in value["kinds"].items():
+        out.append(f"{kind:16} {n['sites']:6} {n['translated']:11} {n['unresolved']:11} {n['missed']:7} {n['kept']:6}")
+    out.append(
+        f"{'all':16} {value['sites']:6} {value['translated']:11} {value['unresolved_count']:11} "
+        f"{value['missed_count']:7} {value['kept_count']:6}"
+    )
+    out.append(f"{value['share']:.1%} of {value['sites']} sites in {value['files']} files are translated")
+    for j in seen.judged:
+        place = f"{j.site.path}:{j.site.line}:{j.site.column}: {j.site.kind}: {j.site.what}"
+        if j.verdict == "missed" or every:
+            out.append(f"{place}: {j.verdict}{f' ({j.how or j.why})' if j.how or j.why else ''}")
+        elif j.verdict == "unresolved":
+            out.append(f"{place}: unresolved ({j.reason}): {j.why}")
+    return out

@@ -1,0 +1,111 @@
+"""What the translator made of each site: its report, its rule applications and the text that it gives, looked at from outside."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from sync_tools.seam.find import find
+from sync_tools.seam.model import How, Judged, SeamSite
+from sync_tools.seam.protected import protection
+from sync_tools.translate.result import Application, Site, Translation
+
+INTERFACE = frozenset({"request field", "sampling key", "answer field"})
+_WRAPS = re.compile(r"SY1[1-5]\d")
+
+
+@dataclass(frozen=True)
+class Image:
+    """A file of upstream's with its translation; `kept` says why the file as a whole stays as it is."""
+
+    path: str
+    data: bytes
+    translation: Translation
+    kept: str = ""
+
+
+def judge(image: Image, *, seam: bool) -> tuple[list[Judged], list[SeamSite]]:
+    """The verdicts of a file's sites, and the translator's reports where none was found. `seam`: the fork has one, whose
+    requests and answers keep upstream's vocabulary."""
+    sites = find(image.path, image.data)
+    if image.kept:
+        return [Judged(site, "kept", why=image.kept) for site in sites], []
+    lines = image.data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+    left = _left(image, lines, sites)
+    reports = image.translation.unresolved
+    whole = _wraps(image, sites, left, reports) if seam else False
+    judged, used = [], set()
+    for site in sites:
+        protected = protection(site, lines[site.line - 1])
+        report = next((r for r in reports if _is_of(r, site)), None)
+        if protected:
+            judged.append(Judged(site, "kept", why=protected))
+        elif report is not None:
+            judged.append(Judged(site, "unresolved", why=report.why, reason=report.reason.value))
+        elif site not in left:
+            judged.append(Judged(site, "translated", _how(image.translation.applications, site)))
+        elif site.kind in INTERFACE and whole:
+            judged.append(Judged(site, "translated", "interface"))
+        else:
+            judged.append(Judged(site, "missed"))
+        used |= {r for r in reports if _is_of(r, site)}
+    unseen = [SeamSite(image.path, r.line, r.column, "endpoint", r.what) for r in reports if r not in used]
+    return judged, unseen
+
+
+def _is_of(report: Site, site: SeamSite) -> bool:
+    """Whether the translator's report is about the site."""
+    if not report.line <= site.line <= report.end_line:
+        return False
+    if report.what in ("module", "request", "answer", "stream", "post"):
+        return site.kind in INTERFACE or site.kind == "endpoint"
+    if report.what == "route":
+        return site.kind == "endpoint"
+    return site.what in report.what or report.what in site.what or site.what.removeprefix("from ") in report.what
+
+
+def _how(applications: Iterable[Application], site: SeamSite) -> How:
+    """Whether a rule was applied at the site, or only its line reads otherwise now."""
+    end = site.column + len(site.what)
+    for a in applications:
+        rows = a.before.count("\n")
+        if a.line <= site.line <= a.line + rows and (
+            rows or (a.column < end and site.column < a.column + max(1, len(a.before)))
+        ):
+            return "rule"
+    return "text"
+
+
+def _left(image: Image, lines: list[str], sites: list[SeamSite]) -> set[SeamSite]:
+    """The sites that stand in the translated text as they were."""
+    if image.translation.data == image.data or not sites:
+        return set(sites)
+    after = image.translation.data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+    there = find(image.path, image.translation.data)
+    left: set[SeamSite] = set()
+    for tag, i, j, k, m in SequenceMatcher(None, lines, after, autojunk=False).get_opcodes():
+        old = [s for s in sites if i < s.line <= j]
+        if tag == "equal":
+            left |= set(old)
+        elif old:
+            rest = Counter((s.kind, s.what) for s in there if k < s.line <= m)
+            left |= set(_last(old, rest))
+    return left
+
+
+def _last(sites: list[SeamSite], rest: Mapping[tuple[str, str], int]) -> Iterable[SeamSite]:
+    """As many of the sites as the text still holds of their kind and name."""
+    rest = Counter(rest)
+    for site in reversed(sites):
+        if rest[site.kind, site.what]:
+            rest[site.kind, site.what] -= 1
+            yield site
+
+
+def _wraps(image: Image, sites: list[SeamSite], left: set[SeamSite], reports: tuple[Site, ...]) -> bool:
+    """Whether what the module exchanges with an engine goes through the seam: it wraps where it sends, or it sends nothing."""
+    routes = [s for s in sites if s.kind == "endpoint" and s.what == "/generate" and s in left]
+    wraps = any(_WRAPS.fullmatch(a.rule) for a in image.translation.applications)
+    opaque = any(r.reason == "provenance ends" for r in reports)
+    return wraps or not (routes or opaque)

@@ -12,7 +12,7 @@ from sync_tools.ledger.maker import by_another_renderer
 from sync_tools.plural import counted
 from sync_tools.port.overlays import Standing, compared, overlay_problems
 from sync_tools.port.past import History
-from sync_tools.port.recheck import derived_again
+from sync_tools.port.recheck import Recheck
 from sync_tools.terminal import clean, print_json
 from sync_tools.tree import Tree
 
@@ -45,10 +45,11 @@ def checking(settings: Settings, number: str | None) -> int:
 def _answer(
     settings: Settings, landings: Sequence[Landing], asked: Sequence[Landing], head: Tree, *, overlays: bool
 ) -> Answer:
-    config, today, past = settings.config, settings.today, History(settings.upstream)
+    config, today = settings.config, settings.today
     problems, older = list[Problem](), list[str]()
-    for landing in asked:
-        checked = derived_again(landing, config, past, head, [other for other in landings if other is not landing])
+    recheck = Recheck(landings, config, History(settings.upstream), head) if asked else None
+    for landing in asked if recheck else ():
+        checked = recheck.checked(landing)
         stale = rendered(landing.ledger, head, config)
         problems += checked.problems
         problems += overdue(landing, config, today)

@@ -1,4 +1,4 @@
-"""`sync ledger`: list, show, check, resolve, evidence."""
+"""`sync ledger`: list, show, worksheet, check, resolve, evidence."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -59,6 +59,27 @@ def show(
     from sync_tools.commands.ledgers import showing
 
     raise typer.Exit(showing(settings(upstream, repo, config, json), number, format, only, full))
+
+
+@app.command()
+def worksheet(
+    number: Number,
+    path: Annotated[str, typer.Option(metavar="GLOB", help="Only these paths.")] = "",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page of HTML instead of printing.")] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """What upstream changed on paths that are the fork's own.
+
+    Translated, beside the fork's function of that name: do by hand what is worth it, then decide with resolve.
+
+    Example: vime-sync ledger worksheet 1921
+    """
+    from sync_tools.commands.worksheet import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), number, path, out))
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """`sync ledger check`: everything a ledger says that can be found again is found again, and compared."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -13,6 +13,7 @@ from sync_tools.ledger.model import Decision, Entry, Ledger, RuleUse
 from sync_tools.ledger.reverts import NoPast, Past, marks, reverted
 from sync_tools.ledger.store import json_path, markdown_path
 from sync_tools.ledger.survival import lost
+from sync_tools.ledger.windowed import Seen
 from sync_tools.tree import Tree, text
 from sync_tools.upstream.changeset import ChangeSet
 
@@ -33,6 +34,10 @@ class Problem:
     what: str
 
 
+Replaces = Callable[[Landing], Mapping[str, frozenset[str]]]
+"""What a port replaces: by stem of the other ledgers, the ids of their entries."""
+
+
 def check(
     landing: Landing,
     changes: ChangeSet,
@@ -40,14 +45,17 @@ def check(
     head: Tree,
     others: Sequence[Landing] = (),
     past: Past | None = None,
+    seen: Seen | None = None,
+    replaces: Replaces = lambda _: {},
 ) -> tuple[Problem, ...]:
     """What is wrong with a ledger; nothing for an honest one. `others` are the fork's other ports; `past` is upstream's
-    history, without which reverts are taken at their word."""
+    history, without which reverts are taken at their word; `seen` is what became of the files of a change that is one
+    of a window."""
     found = list(header(landing.ledger, changes, rules.config))
-    files = outcomes(landing, changes, rules)
-    derived = {e.id: e for e in account(changes, files, rules.config)}
+    files, passages = seen or (outcomes(landing, changes, rules), ())
+    derived = {e.id: e for e in account(changes, files, rules.config, passages=passages)}
     undone = _undone(landing, derived, others, head, rules.config)
-    found += _entries(landing, derived, others, undone, gone_by_reverts(landing, others, past))
+    found += _entries(landing, derived, others, undone, gone_by_reverts(landing, others, past), replaces)
     if _counted(landing.ledger.rules) != _counted(rule_table(files)):
         found.append((None, "the table of rules is not that of the rules which applied"))
     found += pairs(landing, changes, rules.config, others, past)
@@ -116,6 +124,7 @@ def _entries(
     others: Sequence[Landing],
     undone: frozenset[str],
     gone: Mapping[str, str],
+    replaces: Replaces,
 ) -> Iterator[Found]:
     ledger, seen = landing.ledger, set()
     for e in ledger.entries:
@@ -127,7 +136,8 @@ def _entries(
             yield e.id, _unknown(e, derived)
         else:
             decision = next((d for d in ledger.decisions if d.applied and d.entry == e.id), None)
-            replaced = gone.get(e.id) == e.link if e.op == "reverted" else _superseded(e, others)
+            undone_by = gone.get(e.id) == e.link
+            replaced = undone_by if e.op == "reverted" else _superseded(e, landing, others, replaces)
             told = replaced or _granted(e, truth, decision, e.id in undone)
             yield from ((e.id, what) for what in _compare(e, truth, decision, told))
     for ident, truth in derived.items():
@@ -165,6 +175,8 @@ def _compare(e: Entry, truth: Entry, decision: Decision | None, told: bool) -> I
     state = "decided" if decision else truth.state
     if e.op == truth.op and e.state != state:
         yield f"says {e.state}, but is {state}"
+    if e.op == truth.op == "superseded" and e.link != truth.link:
+        yield f"says superseded by {e.link}, but is by {truth.link}"
     if e.op in REASONED and not e.reason.strip():
         yield f"gives no reason for {e.op}"
     if e.upstream != truth.upstream:
@@ -186,12 +198,10 @@ def _granted(e: Entry, truth: Entry, decision: Decision | None, undone: bool) ->
     return e.op not in STANDS and (undone or truth.op not in STANDS | {"generated"})
 
 
-def _superseded(e: Entry, others: Sequence[Landing]) -> bool:
-    """Another port, the one that the entry names, went over the same file."""
-    by = next((p.ledger for p in others if p.ledger.upstream.ref == e.link), None)
-    if by is None or e.op != "superseded":
-        return False
-    return any(e.downstream.path in (d.downstream.path, d.downstream.old_path) for d in by.entries)
+def _superseded(e: Entry, landing: Landing, others: Sequence[Landing], replaces: Replaces) -> bool:
+    """Another port, the one that the entry names, took the last of its lines."""
+    by = next((p for p in others if p.ledger.upstream.ref == e.link), None)
+    return by is not None and e.op == "superseded" and e.id in replaces(by).get(landing.ledger.upstream.stem, ())
 
 
 def _source(e: Entry) -> str:

@@ -10,7 +10,7 @@ from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.resolve import Landing, first_parents, number_of, tips
 
-KEPT = 16
+KEPT = 256
 
 
 @dataclass(frozen=True)

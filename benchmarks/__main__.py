@@ -18,6 +18,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "ci_history": {"--upstream": "SYNC_UPSTREAM"},
     "port_speed": {"--upstream": "SYNC_UPSTREAM"},
     "translate_speed": {"--upstream": "SYNC_UPSTREAM"},
+    "overlay_replay": {"--upstream": "SYNC_UPSTREAM"},
     "merge_fidelity": {"--upstream": "SYNC_UPSTREAM", "--fork": "SYNC_FORK", "--pairs": "SYNC_PAIRS"},
     "window_share": {"--repo": "SYNC_PORTED"},
 }

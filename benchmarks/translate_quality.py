@@ -24,7 +24,8 @@ class Quality:
 
     - old_names: names of upstream's project or engine that are left; `justified` of them are protected (links,
       organisations, attribution, modules without a twin, ...) or reported as unresolved by `sync`
-    - protected_broken: links, references, repositories and attributions of upstream's that are not there any more
+    - protected_broken: links, references, repositories and attributions of upstream's that are not there any more; what a
+      rule replaces on purpose (the router's home page) counts too
     - unparsable: Python files that no longer parse
     - endpoints: generate endpoints in Python strings that are now the other engine's, of `endpoints_upstream`
     """

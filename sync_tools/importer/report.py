@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sync_tools.config import Config
+from sync_tools.importer.dangling import dangling
 from sync_tools.importer.kinds import kind_of
 from sync_tools.importer.tree import FAILED, Dropped, Tree, Unresolved
 from sync_tools.modes import GITLINK, SYMLINK
@@ -82,7 +83,7 @@ def account(tree: Tree, config: Config) -> Imported:
     failed = {path for path, t in tree.translations.items() if any(s.what == FAILED for s in t.unresolved)}
     changed = {p for p, t in tree.translations.items() if t.data != tree.sources[p]} - failed
     sites = [Unresolved(p, s.line, s.what, s.why) for p, t in sorted(tree.translations.items()) for s in t.unresolved]
-    unresolved = (*sites, *tree.collisions)
+    unresolved = (*sites, *dangling(tree.sources, tree.dropped), *tree.collisions)
     kept, unjustified = _standing(tree, config)
     return Imported(
         upstream_commit=tree.commit,

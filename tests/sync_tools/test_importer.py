@@ -173,3 +173,19 @@ def test_every_old_name_that_stands_has_a_reason_or_is_named(tmp_path: Path) -> 
     assert [(u.path, u.line, u.name) for u in done.unjustified] == [("a.md", 1, "slimes"), ("c.txt", 2, "xslime")]
     assert {kept.reason for kept in done.standing} == {"SY291", "SY296", "SY297"}
     assert all(kept.title and kept.names and kept.files for kept in done.standing)
+
+
+def test_a_link_to_what_was_dropped_is_reported_and_other_links_are_not(tmp_path: Path) -> None:
+    files = {
+        "docker/patch/sglang.patch": (0o100644, b"x"),
+        "docs/a.md": (
+            0o100644,
+            b"one\n[p](../docker/patch/sglang.patch) [f](../docker/patch) [b](b.md) [w](https://a.b/c)\n",
+        ),
+        "docs/b.md": (0o100644, b"[none](nowhere.md) [a](a.md#one)\n"),
+        "docker/README.md": (0o100644, b"[here](.)\n"),
+    }
+    done = import_tree(upstream(tmp_path, files), "main", tmp_path / "out", INLINE)
+    told = [(u.path, u.line, u.what) for u in done.unresolved]
+    assert told == [("docs/a.md", 2, "../docker/patch/sglang.patch"), ("docs/a.md", 2, "../docker/patch")]
+    assert all("SGLang's own sources" in u.why for u in done.unresolved)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sync_tools.commands import ci, ledger, seam
+from sync_tools.commands import ci, ledger, residue, seam
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 from sync_tools.errors import SyncError
 
@@ -28,6 +28,7 @@ app = typer.Typer(
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(ci.app, name="ci")
 app.add_typer(seam.app, name="seam")
+app.add_typer(residue.app, name="residue")
 
 
 @app.callback(invoke_without_command=True)
@@ -105,8 +106,18 @@ def port(
     commit: Annotated[
         list[str] | None, typer.Option(metavar="REV", help="A commit of upstream's instead of a number.")
     ] = None,
+    cutoff: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV",
+            help="Port a window at once: after this commit of upstream's.",
+            show_default="where the fork was imported, with --tip",
+        ),
+    ] = None,
+    tip: Annotated[str | None, typer.Option(metavar="REV", help="The last commit of the window.")] = None,
     as_: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="The name of a stack: its branch is sync/slime-NAME.")
+        str | None,
+        typer.Option("--as", metavar="NAME", help="The name of a stack or window: its branch is sync/slime-NAME."),
     ] = None,
     base: Annotated[
         str | None, typer.Option(metavar="BRANCH", help="The branch to start from; the current one if not given.")
@@ -134,8 +145,91 @@ def port(
     from sync_tools.port.request import Request
 
     prs, commits = _landings(numbers or [], commit or [])
-    request = Request(prs, commits, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config)
+    request = Request(
+        prs, commits, cutoff, tip, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config
+    )
     raise typer.Exit(run(settings(upstream, repo, config, json), request, go_on=go_on, abort=abort))
+
+
+@app.command()
+def replay(
+    first: Annotated[str, typer.Option("--from", metavar="REV", help="The commit of upstream to import.")],
+    last: Annotated[str, typer.Option("--to", metavar="REV", help="The commit of upstream to end at.")],
+    workdir: Annotated[Path, typer.Option(metavar="DIR", help="A new folder; it becomes a repository to look at.")],
+    overlay: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PLACE", help="Edits of a fork: a folder of files, a fork's repository, or a .patch file."
+        ),
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Import at one commit, port every commit up to another, and compare with the import of that one.
+
+    Example: vime-sync replay --from 8ef1fb47e --to 624b824a8 --workdir /tmp/replay
+    """
+    from sync_tools.commands.replay import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), first, last, workdir, overlay))
+
+
+@app.command()
+def plan(
+    number: Annotated[
+        str | None, typer.Argument(help="A pull request of upstream's, or a commit's hex.", metavar="N")
+    ] = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="Plan a window instead: what landed after this commit.")
+    ] = None,
+    tip: Annotated[
+        str | None,
+        typer.Option(metavar="REV", help="Where the window, or the look at later changes, ends.", show_default="main"),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="BRANCH", help="The fork's branch; the current one if not given.")
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """Say what a port will take, and write nothing.
+
+    What it needs first, what upstream did to its lines later, and what makes it more than routine.
+
+    Example: vime-sync plan 1921
+    """
+    from sync_tools.commands.plan import run
+
+    prs, commits = _landings([number] if number else [], [])
+    raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
+
+
+@app.command()
+def status(
+    tip: Annotated[
+        str | None, typer.Option(metavar="REV", help="The commit of upstream to look up to; its main line's newest.")
+    ] = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="The commit of upstream to look from; the fork's own cutoff.")
+    ] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """What of upstream the fork has, lacks, or has open.
+
+    By ledgers where there are some, else by content: what stands in the files tells, not a label. Writes nothing.
+
+    Example: vime-sync status
+    """
+    from sync_tools.commands.status import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff))
 
 
 @app.command()
@@ -143,16 +237,26 @@ def init(
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     upstream: UpstreamPlace = None,
+    cutoff: Annotated[
+        str | None, typer.Option(metavar="REV", help="Adopt the fork: the commit of upstream that it holds all of.")
+    ] = None,
+    tip: Annotated[
+        str | None, typer.Option(metavar="REV", help="With --cutoff: how far to look for what the fork has.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print it; write nothing.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Write the built-in configuration as a sync.toml.
+    """Write a sync.toml.
 
-    Example: vime-sync init
+    Without --cutoff the built-in configuration. With it, the fork is adopted as it stands: the cutoff, and a row for each
+    path in which it differs from what it has of upstream. A sync.toml that is there keeps what it says.
+
+    Example: vime-sync init --cutoff 8ef1fb47e
     """
-    from sync_tools.commands.init import run
+    from sync_tools.commands.init import adopting, run
 
-    raise typer.Exit(run(settings(upstream, repo, config, json, must_exist=False), dry_run))
+    given = settings(upstream, repo, config, json, must_exist=False)
+    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff else run(given, dry_run))
 
 
 def _landings(numbers: list[str], commits: list[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:

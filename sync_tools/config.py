@@ -6,7 +6,7 @@ Every field has the built-in value as its default, so a fork without a sync.toml
 import re
 from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -49,6 +49,9 @@ class Section(BaseModel):
     """What all parts of the configuration are: frozen, strict, without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+S = TypeVar("S", bound=Section)
 
 
 class Upstream(Section):
@@ -186,6 +189,7 @@ class Config(Section):
     ci: CI = CI()
     title: str = "[{upstream}-sync] {subject} ({ref})"
     ledgers: InTree = "ledgers"
+    residue: InTree = "residue.toml"
     size_limit: int = Field(5_000_000, ge=1)
 
     @property
@@ -201,6 +205,11 @@ class Config(Section):
 
 def parse(content: str, where: str) -> Config:
     """The configuration in a sync.toml's text. Raises SyncError that names line and key."""
+    return parse_as(Config, content, where, "see docs/configuration.md")
+
+
+def parse_as(section: type[S], content: str, where: str, fix: str) -> S:
+    """A section in the text of a TOML file. Raises SyncError that names line and key."""
     import tomlkit
     from tomlkit.exceptions import ParseError, TOMLKitError
 
@@ -211,14 +220,12 @@ def parse(content: str, where: str) -> Config:
     except TOMLKitError as e:
         raise SyncError(f"not valid TOML: {e}", where, "each key may be given once") from e
     try:
-        return Config.model_validate(_tuples(raw))
+        return section.model_validate(_tuples(raw))
     except ValidationError as e:
         first = e.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         what = first["msg"].removeprefix("Value error, ")
-        raise SyncError(
-            f"{key}: {what}", f"{where}:{_line_of(content, first['loc'])}", "see docs/configuration.md"
-        ) from e
+        raise SyncError(f"{key}: {what}", f"{where}:{_line_of(content, first['loc'])}", fix) from e
 
 
 def load(path: Path) -> Config:

@@ -1,8 +1,9 @@
 """A sync.toml as text: the built-in configuration with the reasons that a maintainer may want to change."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from sync_tools.config import Config
+from sync_tools.config import Config, Move, Overlay
 
 HEAD = """What differs between upstream and this fork. Every key may be left out: its built-in value then holds.
 See docs/configuration.md."""
@@ -33,6 +34,40 @@ def render(config: Config) -> str:
                 document.add(tomlkit.comment(ABOUT[key]))
         document.add(key, _item(value))
     return tomlkit.dumps(document)
+
+
+def adopted(content: str, cutoff: str, overlays: Sequence[Overlay], moves: Sequence[Move]) -> str:
+    """The text of a sync.toml with a cutoff, and rows added for what differs; everything else in it stays as it is."""
+    import tomlkit
+
+    document = tomlkit.parse(content)
+    if "upstream" not in document:
+        document.add("upstream", tomlkit.table())
+    document["upstream"]["cutoff"] = cutoff  # type: ignore[index]
+    for key, rows in (("paths", moves), ("overlays", overlays)):
+        if rows:
+            _append(document, key, [row.model_dump(exclude_none=True) for row in rows])
+    return tomlkit.dumps(document)
+
+
+def _append(document: Any, key: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Add rows to an array of tables, or to an array that somebody wrote in brackets."""
+    import tomlkit
+    from tomlkit.items import AoT
+
+    if key not in document:
+        document.add(tomlkit.nl())
+        document.add(key, tomlkit.aot())
+    for row in rows:
+        document[key].append(_item(row) if isinstance(document[key], AoT) else _inline(row))
+
+
+def _inline(row: dict[str, Any]) -> Any:
+    import tomlkit
+
+    table = tomlkit.inline_table()
+    table.update(_kept(row))
+    return table
 
 
 def _kept(value: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import git
 from git.exc import GitCommandError, GitCommandNotFound
 
 from sync_tools.errors import SyncError
+from sync_tools.gitobjects import Missing, Objects, Process
 from sync_tools.modes import GITLINK
 from sync_tools.tree import Blob
 
@@ -115,20 +116,19 @@ class Repo:
         return git.Git(self.work_tree or self.git_dir)
 
     @cached_property
-    def objects(self) -> git.GitCmdObjectDB:
-        """The object store, read by one running `git cat-file` and written as loose objects."""
-        return git.GitCmdObjectDB(self.git_dir / "objects", git.Git(self.git_dir))
+    def objects(self) -> Objects:
+        """The object store."""
+        return Objects(self.git_dir / "objects", lambda: self._start(("cat-file", "--batch"), subprocess.PIPE, None))
+
+    def _start(self, args: tuple[str, ...], stdin: int | None, env: Mapping[str, str] | None) -> Process:
+        at = () if self.work_tree else (f"--git-dir={self.git_dir}",)
+        command = ["git", *at, *SAFE_CONFIG, *args]
+        return self._git.execute(command, istream=stdin, as_process=True, env={**QUIET_ENV, **(env or {})})
 
     def run(self, *args: str, data: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
         """Standard output of `git ARGS`. Raises GitFailed."""
-        at = () if self.work_tree else (f"--git-dir={self.git_dir}",)
         try:
-            process = self._git.execute(
-                ["git", *at, *SAFE_CONFIG, *args],
-                istream=subprocess.PIPE if data is not None else None,
-                as_process=True,
-                env={**QUIET_ENV, **(env or {})},
-            )
+            process = self._start(args, subprocess.PIPE if data is not None else None, env)
         except GitCommandNotFound as e:
             raise SyncError("git is not installed", "PATH", "install git 2.30 or newer") from e
         except GitCommandError as e:
@@ -160,7 +160,10 @@ class Repo:
 
     def read(self, oid: str) -> bytes:
         """The bytes of a blob."""
-        return self.objects.stream(bytes.fromhex(oid)).read()
+        try:
+            return self.objects.read(oid)
+        except Missing as e:
+            raise GitFailed(("cat-file", oid), 1, f"no such object: {oid}") from e
 
     def tree(self, rev: str) -> "GitTree":
         return GitTree(self, rev)
@@ -176,13 +179,11 @@ class GitTree:
     @cached_property
     def entries(self) -> dict[str, tuple[int, str]]:
         """Path -> (mode, object id)."""
-        found = {}
-        for record in self.repo.run("ls-tree", "-r", "-z", "--full-tree", self.rev).split(b"\0"):
-            if record:
-                head, _, path = record.partition(b"\t")
-                mode, _, oid = head.split()
-                found[os.fsdecode(path)] = (int(mode, 8), oid.decode())
-        return found
+        objects = self.repo.objects
+        try:
+            return objects.files(objects.root(self.rev))
+        except Missing as e:
+            raise GitFailed(("cat-file", self.rev), 1, f"no such tree: {self.rev}") from e
 
     def paths(self) -> frozenset[str]:
         return self._paths

@@ -39,6 +39,11 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     return re.compile("".join(out), re.DOTALL)
 
 
+def literal(path: str) -> str:
+    """The glob that matches this path alone."""
+    return re.sub(r"[*?\[]", lambda m: f"[{m[0]}]", path)
+
+
 def matches(glob: str, path: str) -> bool:
     """True where the whole path matches; a glob that ends in `/` means everything below."""
     return bool(glob_pattern(glob + "**" if glob.endswith("/") else glob).fullmatch(path))

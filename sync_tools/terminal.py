@@ -4,6 +4,8 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sync_tools.errors import SyncError
@@ -38,6 +40,19 @@ def console(*, stderr: bool = False) -> "Console":
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else 120
     return Console(stderr=stderr, highlight=False, soft_wrap=not stream.isatty(), width=width)
+
+
+@contextmanager
+def watched(quiet: bool, first: str = "reading upstream") -> Iterator[Callable[[str], None]]:
+    """A line that says what is being done, on a terminal only."""
+    out = console(stderr=True)
+    if quiet or not out.is_terminal:
+        yield lambda _: None
+        return
+    from rich.markup import escape
+
+    with out.status(first) as status:
+        yield lambda step: status.update(escape(clean(step)))
 
 
 def print_json(value: dict[str, Any]) -> None:

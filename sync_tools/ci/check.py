@@ -89,12 +89,11 @@ def _problems(tree: Tree, ci: CI, kinds: Collection[Kind] = KINDS) -> Iterator[P
     jobs_found: tuple[WorkflowJob, ...] = ()
     if data is not None:
         try:
-            value = load(data)
+            jobs_found = jobs(load(data))
         except WorkflowError as e:
             yield Problem("invalid", found.workflow, str(e))
         else:
-            jobs_found = jobs(value)
-            errors = schema_errors(value) if "invalid" in kinds else []
+            errors = schema_errors(data) if "invalid" in kinds else ()
             yield from (Problem("invalid", found.workflow, error) for error in errors)
     yield from _rows(jobs_found, paths, ci)
     yield from _unregistered(jobs_found, paths, ci)

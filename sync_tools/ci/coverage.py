@@ -2,9 +2,9 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
+from functools import lru_cache
 
 from sync_tools.ci.matrix import TEST_FILE
 from sync_tools.ci.workflow import WorkflowJob
@@ -33,12 +33,11 @@ def matched(name: str, paths: Collection[str], root: str) -> frozenset[str]:
 def covered(jobs: Collection[WorkflowJob], tests: Collection[str], root: str) -> frozenset[str]:
     """The test files that the jobs run."""
     found: set[str] = set()
-    for job in jobs:
-        for row in job.rows:
-            for name in names(row.get(TEST_FILE)):
-                found |= matched(name, tests, root)
+    rows = [row.get(TEST_FILE) for job in jobs for row in job.rows]
+    for name in dict.fromkeys(name for value in rows for name in names(value)):
+        found |= matched(name, tests, root)
     scripts = {script for job in jobs for script in job.commands}
-    for words in {tuple(words) for script in scripts for words in _commands(script)}:
+    for words in {words for script in scripts for words in _commands(script)}:
         found |= _run_by(words, tests, root)
     return frozenset(found)
 
@@ -49,7 +48,7 @@ def names(value: object) -> list[str]:
 
 
 def _run_by(words: Sequence[str], tests: Collection[str], root: str) -> frozenset[str]:
-    programs = [PurePosixPath(word).name for word in words]
+    programs = [word.rstrip("/").rpartition("/")[2] for word in words]
     at = next((i for i, program in enumerate(programs) if program in ("pytest", "py.test")), None)
     if at is not None:
         return _collected(words[at + 1 :], tests, root) if _is_command(words[:at]) else frozenset()
@@ -84,12 +83,11 @@ def _collected(arguments: Sequence[str], tests: Collection[str], root: str) -> f
     return frozenset((given if named else matched(root, tests, root)) - without)
 
 
-def _commands(script: str) -> Iterator[list[str]]:
+@lru_cache(maxsize=4096)  # a workflow has the same few lines in each of its jobs
+def _commands(script: str) -> tuple[tuple[str, ...], ...]:
     """The simple commands of a shell script, as words."""
     joined = _SEPARATOR.sub(lambda m: "\n" if m[1] else " ", script)
-    for line in dict.fromkeys(joined.splitlines()):
-        if words := _words(line):
-            yield words
+    return tuple(words for line in dict.fromkeys(joined.splitlines()) if (words := tuple(_words(line))))
 
 
 def _words(text: str) -> list[str]:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ class WorkflowJob:
     commands: tuple[str, ...]
 
 
-def load(data: bytes) -> dict[str, Any]:
+@lru_cache(maxsize=8)  # both sides of a port, and upstream's; nobody changes the values
+def load(data: bytes) -> Mapping[str, Any]:
     """The workflow as plain values, aliases expanded up to a limit. Raises WorkflowError for anything else than a
     mapping of strings, numbers, truth values, lists and mappings."""
     if len(data) > MAX_BYTES:
@@ -108,17 +110,19 @@ def _scalar(tag: str, text: str) -> Any:
     raise WorkflowError(f"the tag {tag!r} is not for workflows")
 
 
-def schema_errors(value: Mapping[str, Any], limit: int = 5) -> list[str]:
-    """How the workflow breaks GitHub's schema, the first few errors."""
+@lru_cache(maxsize=8)
+def schema_errors(data: bytes, limit: int = 5) -> tuple[str, ...]:
+    """How the workflow breaks GitHub's schema, the first few errors. Raises WorkflowError as `load` does."""
     from jsonschema.validators import validator_for
 
     schema = _schema()
-    errors = validator_for(schema)(schema).iter_errors(value)
-    return [
+    errors = validator_for(schema)(schema).iter_errors(load(data))
+    return tuple(
         f"{'.'.join(map(str, e.absolute_path)) or 'workflow'}: {e.message[:200]}" for _, e in zip(range(limit), errors)
-    ]
+    )
 
 
+@cache
 def _schema() -> dict[str, Any]:
     """The schema that check-jsonschema carries; read as a file, since importing the package costs a tenth of a second."""
     spec = find_spec("check_jsonschema")

@@ -1,4 +1,4 @@
-"""`sync ledger`: list, show, check, resolve, evidence."""
+"""`sync ledger`: list, show, worksheet, check, resolve, evidence."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,15 +17,23 @@ Number = Annotated[
 
 @app.command("list")
 def list_(
-    repo: RepoPath = Path(), config: ConfigPath = None, upstream: UpstreamPlace = None, json: AsJson = False
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="A row for each entry that needs a person, now or on a day, by owner.")
+    ] = False,
+    owner: Annotated[str, typer.Option(metavar="NAME", help="With --waiting: only what this person is to do.")] = "",
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    upstream: UpstreamPlace = None,
+    json: AsJson = False,
 ) -> None:
     """A row for each ledger: state, open entries, evidence.
 
-    Example: vime-sync ledger list
+    Example: vime-sync ledger list --waiting
     """
-    from sync_tools.commands.ledgers import listing
+    from sync_tools.commands.ledgers import listing, waiting_list
 
-    raise typer.Exit(listing(settings(upstream, repo, config, json)))
+    found = settings(upstream, repo, config, json)
+    raise typer.Exit(waiting_list(found, owner) if waiting or owner else listing(found))
 
 
 @app.command()
@@ -54,6 +62,27 @@ def show(
 
 
 @app.command()
+def worksheet(
+    number: Number,
+    path: Annotated[str, typer.Option(metavar="GLOB", help="Only these paths.")] = "",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page of HTML instead of printing.")] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """What upstream changed on paths that are the fork's own.
+
+    Translated, beside the fork's function of that name: do by hand what is worth it, then decide with resolve.
+
+    Example: vime-sync ledger worksheet 1921
+    """
+    from sync_tools.commands.worksheet import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), number, path, out))
+
+
+@app.command()
 def check(
     number: Annotated[str | None, typer.Argument(help="One ledger only.", metavar="[N]")] = None,
     upstream: UpstreamPlace = None,
@@ -67,7 +96,7 @@ def check(
 
     Example: vime-sync ledger check
     """
-    from sync_tools.commands.ledgers import checking
+    from sync_tools.commands.checking import checking
 
     raise typer.Exit(checking(settings(upstream, repo, config, json), number))
 
@@ -83,6 +112,9 @@ def resolve(
     until: Annotated[
         str | None, typer.Option(metavar="DATE", help="The day when it is to be looked at again, as 2027-03-31.")
     ] = None,
+    owner: Annotated[
+        str, typer.Option(metavar="NAME", help="Who is to do what is deferred, where that is not you.")
+    ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
     upstream: UpstreamPlace = None,
     repo: RepoPath = Path(),
@@ -95,9 +127,10 @@ def resolve(
 
     Example: vime-sync ledger resolve 1921 ab12 --as diverged --why "ours retries"
     """
-    from sync_tools.commands.ledgers import deciding
+    from sync_tools.commands.ledgers import Word, deciding
 
-    raise typer.Exit(deciding(settings(upstream, repo, config, json), number, entry, as_, why, until, dry_run))
+    word = Word(as_, why, until, owner)
+    raise typer.Exit(deciding(settings(upstream, repo, config, json), number, entry, word, dry_run))
 
 
 @app.command()

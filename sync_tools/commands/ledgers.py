@@ -2,17 +2,16 @@
 
 import platform
 import sys
-from dataclasses import asdict
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
 from sync_tools.ledger import store
-from sync_tools.ledger.check import Problem, rendered
 from sync_tools.ledger.decide import resolve
 from sync_tools.ledger.desk import Desk
+from sync_tools.ledger.due import as_of, by_owner, waiting
 from sync_tools.ledger.evidence import attach, code_tree, gather
 from sync_tools.ledger.github import pull_request, text
 from sync_tools.ledger.markdown import render
@@ -21,31 +20,59 @@ from sync_tools.ledger.overview import lines, overview
 from sync_tools.ledger.show import Reader, console, show
 from sync_tools.plural import counted
 from sync_tools.port.fork import Fork
-from sync_tools.port.recheck import derived_again
 from sync_tools.terminal import clean, print_json
 from sync_tools.tree import MemoryTree, Tree
 from sync_tools.upstream import forge
 
 
 def listing(settings: Settings) -> int:
-    """`sync ledger list`: the ledgers of the checkout and of the branches of ports."""
+    """`sync ledger list`: the ledgers of the checkout and of the branches of ports; 1 while one needs a person."""
     desk = Desk(settings.repo, settings.config)
-    rows = list(overview(store.read_all(desk.here(), settings.config), _today(), _code(settings)))
+    here = [_now(settings, ledger) for ledger in store.read_all(desk.here(), settings.config)]
+    rows = list(overview(here, settings.today, _code(settings)))
     for branch, ledger in desk.elsewhere():
-        rows += overview([ledger], _today(), branch=branch)
+        rows += overview([_now(settings, ledger)], settings.today, branch=branch)
     if settings.json:
         print_json({"ledgers": [asdict(row) for row in rows]})
-        return 0
-    if not rows:
+    elif not rows:
         print(f"no ledgers in {settings.config.ledgers}/ and on no branch; vime-sync port N writes one")
-    for line in lines(rows) if rows else ():
-        print(clean(line))
-    return 0
+    else:
+        for line in lines(rows):
+            print(clean(line))
+    return 1 if any(row.waiting for row in rows) else 0
+
+
+def waiting_list(settings: Settings, owner: str) -> int:
+    """`sync ledger list --waiting`; 1 while an entry waits now."""
+    desk, config, today = Desk(settings.repo, settings.config), settings.config, settings.today
+    found = [w for ledger in store.read_all(desk.here(), config) for w in waiting(ledger, config, today)]
+    found += [w for branch, ledger in desk.elsewhere() for w in waiting(ledger, config, today, branch)]
+    rows = by_owner(found, owner)
+    if settings.json:
+        print_json({"waiting": [asdict(row) for row in rows]})
+    else:
+        for row in rows:
+            when = f"until {row.until}" if row.state == "decided" else f"ran out {row.until}" * (row.state == "ran out")
+            place = f"{row.path}:{row.line}" + (f" (on {row.branch})" if row.branch else "")
+            print(
+                clean(
+                    "  ".join(
+                        (row.who or "nobody", when or "open", row.op, f"{row.ref} {row.entry}", place, row.reason)
+                    )
+                )
+            )
+        print(f"{counted(sum(row.now for row in rows), 'entry', 'entries')} to decide now")
+    return 1 if any(row.now for row in rows) else 0
+
+
+def _now(settings: Settings, ledger: Ledger) -> Ledger:
+    return as_of(ledger, settings.config, settings.today)
 
 
 def showing(settings: Settings, number: str, format: str, only: str, full: bool) -> int:
     """`sync ledger show`; 1 while an entry is open."""
-    ledger, tree = Desk(settings.repo, settings.config).find(number)
+    kept, tree = Desk(settings.repo, settings.config).find(number)
+    ledger = _now(settings, kept)
     if settings.json:
         value: dict[str, Any] = ledger.model_dump(mode="json", by_alias=True)
         request = pull_request(ledger, settings.config)
@@ -86,39 +113,31 @@ def _reader(tree: Tree) -> Reader:
     return read
 
 
-def checking(settings: Settings, number: str | None) -> int:
-    """`sync ledger check`; 1 where a ledger says what is not so."""
-    desk = Desk(settings.repo, settings.config)
-    landings, head = desk.landings(number), desk.head(number)
-    asked = [x for x in landings if number is None or x.ledger.upstream.stem == store.stem_of(settings.config, number)]
-    problems: list[Problem] = []
-    for landing in asked:
-        others = [other for other in landings if other is not landing]
-        problems += derived_again(landing, settings.config, settings.upstream, head, others)
-        problems += rendered(landing.ledger, head, settings.config)
-    if settings.json:
-        print_json({"ledgers": len(asked), "problems": [asdict(p) for p in problems]})
-    else:
-        for problem in problems:
-            print(clean(f"{problem.ledger} {problem.entry or ''}: {problem.what}"))
-        print(f"{counted(len(asked), 'ledger')} checked, {counted(len(problems), 'problem')}")
-    return 1 if problems else 0
+@dataclass(frozen=True)
+class Word:
+    """What a person says about an entry: the operation, why, until when, and who is to do it."""
+
+    op: str
+    why: str
+    until: str | None = None
+    owner: str = ""
 
 
-def deciding(settings: Settings, number: str, entry: str, as_: str, why: str, until: str | None, dry_run: bool) -> int:
-    """`sync ledger resolve`."""
+def deciding(settings: Settings, number: str, entry: str, word: Word, dry_run: bool) -> int:
+    """`sync ledger resolve`; 1 while other entries of the ledger are open."""
     desk = Desk(settings.repo, settings.config)
     ledger, _ = desk.find(number)
     who = Fork(settings.repo).committer()
-    decided = resolve(ledger, entry, as_, why, f"{who.name} <{who.email}>", until)
+    decided = resolve(ledger, entry, word.op, word.why, f"{who.name} <{who.email}>", word.until, word.owner)
     paths = [] if dry_run else desk.write(decided)
     changed = next(e for e in decided.entries if e.id.startswith(entry))
+    left = len(_now(settings, decided).open)
     if settings.json:
-        print_json({"entry": changed.model_dump(mode="json"), "written": paths, "open": len(decided.open)})
+        print_json({"entry": changed.model_dump(mode="json"), "written": paths, "open": left})
     else:
-        print(clean(f"{changed.id} is {changed.op} now: {changed.reason}; {len(decided.open)} still open"))
+        print(clean(f"{changed.id} is {changed.op} now: {changed.reason}; {left} still open"))
         print(f"wrote {', '.join(paths)}" if paths else "nothing was written (--dry-run)")
-    return 0
+    return 1 if left else 0
 
 
 def proving(settings: Settings, number: str, level: str, log: Path, command: str, dry_run: bool) -> int:
@@ -143,7 +162,3 @@ def proving(settings: Settings, number: str, level: str, log: Path, command: str
 def _code(settings: Settings) -> str:
     tree = settings.repo.tree(settings.repo.head())
     return code_tree([(path, oid) for path, (_, oid) in tree.entries.items()], settings.config.ledgers)
-
-
-def _today() -> Any:
-    return datetime.now(UTC).date()

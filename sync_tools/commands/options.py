@@ -1,6 +1,7 @@
 """The options that every command takes, and what they resolve to."""
 
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
@@ -48,6 +49,11 @@ class Settings:
     @cached_property
     def repo(self) -> Repo:
         return Repo.open(self.repo_path)
+
+    @cached_property
+    def today(self) -> date:
+        """The day that what has an end is judged by. Only here is the clock read."""
+        return datetime.now(UTC).date()
 
     @cached_property
     def upstream(self) -> Repo:

@@ -1,19 +1,21 @@
 """`sync port`: run it, and say what came out."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from sync_tools.commands.options import Settings
 from sync_tools.config import load
 from sync_tools.errors import SyncError
+from sync_tools.plan.forport import Briefer, plan_lines, plan_object
+from sync_tools.plan.model import Briefing
 from sync_tools.port import paused
 from sync_tools.port.fork import Fork
 from sync_tools.port.pipeline import Progress
 from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, branch_name, resume, start
-from sync_tools.terminal import clean, console, print_json
+from sync_tools.port.window_session import resume_window, start_window
+from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.upstream.mirror import open_upstream
 from sync_tools.upstream.resolve import Landing, bare_commit
 
@@ -27,24 +29,31 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
     fork = Fork(settings.repo)
     if abort:
         return _abort(settings, fork, request)
-    with _progress(settings.json) as progress:
-        session = _resume(settings, fork, request, progress) if go_on else _start(settings, fork, request, progress)
+    with watched(settings.json) as progress:
+        session, briefer = (_resume if go_on else _start)(settings, fork, request, progress)
+        told = briefer.briefings([port.changes for port in session.ports])
     if settings.json:
-        print_json(_value(session))
+        print_json(_value(session, told))
     else:
-        _show(session, request.dry_run)
+        _show(session, told, request.dry_run, settings.config.upstream.repo)
     return 0 if session.status in ("clean", "present") else 1
 
 
-def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
-    return start(request, Places(settings.config, settings.upstream, fork), progress)
+def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
+    places = Places(settings.config, settings.upstream, fork, settings.today)
+    begin = start_window if request.cutoff or request.tip else start
+    session = begin(request, places, progress)
+    return session, Briefer(places.upstream, fork.repo, fork.base(request.base), places.config)
 
 
-def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress) -> Session:
+def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
     state = paused.find(fork, _branch(settings, request))
     recalled = state.recall(request)
     config = load(recalled.config) if recalled.config and not request.config else settings.config
-    return resume(state, recalled, Places(config, open_upstream(recalled.upstream, config), fork), progress)
+    places = Places(config, open_upstream(recalled.upstream, config), fork, settings.today)
+    go_on = resume_window if state.window else resume
+    session = go_on(state, recalled, places, progress)
+    return session, Briefer(places.upstream, fork.repo, state.base, config, state.done)
 
 
 def _abort(settings: Settings, fork: Fork, request: Request) -> int:
@@ -68,9 +77,12 @@ def _commit(settings: Settings, rev: str) -> Landing:
     return Landing(None, rev) if NAMES_BRANCH.fullmatch(rev) else bare_commit(settings.upstream, rev)
 
 
-def _value(session: Session) -> dict[str, object]:
+def _value(session: Session, told: Sequence[Briefing | None]) -> dict[str, object]:
     return {
-        "ports": [as_object(port, path) for port, path in zip(session.ports, session.ledgers, strict=True)],
+        "ports": [
+            {**as_object(port, path), "plan": plan_object(port, plan)}
+            for port, path, plan in zip(session.ports, session.ledgers, told, strict=True)
+        ],
         "branch": session.branch,
         "worktree": str(session.worktree) if session.worktree else None,
         "status": session.status,
@@ -78,33 +90,18 @@ def _value(session: Session) -> dict[str, object]:
     }
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress]:
-    """A line that says what is being done, on a terminal only."""
-    out = console(stderr=True)
-    if quiet or not out.is_terminal:
-        yield lambda _: None
-        return
-    with out.status("reading upstream") as status:
-        yield lambda step: status.update(_plain(step))
-
-
-def _plain(step: str) -> str:
-    from rich.markup import escape
-
-    return escape(clean(step))
-
-
-def _show(session: Session, dry_run: bool) -> None:
+def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upstream: str) -> None:
     from rich.text import Text
 
     out = console()
-    for port in session.ports:
-        for style, line in lines(port):
+    for port, plan in zip(session.ports, told, strict=True):
+        for style, line in [*lines(port), *(plan_lines(port, plan, upstream) if plan else ())]:
             out.print(Text(clean(line), style=style))
     if session.worktree:
         out.print(Text(f"Resolve the conflicts in {session.worktree}", style="bold"))
         out.print("then: vime-sync port --continue   (or --abort)")
+    elif not session.ports:
+        out.print("Nothing to do: upstream has no commit between the cutoff and the tip.")
     elif dry_run:
         out.print("Nothing was written (--dry-run).")
     elif session.branch:

@@ -7,11 +7,13 @@ from itertools import groupby
 from sync_tools.config import Config
 from sync_tools.ledger.judge import Verdict, judge, marks_of
 from sync_tools.ledger.lines import digest
+from sync_tools.ledger.maker import maker
 from sync_tools.ledger.model import Clash, Entry, Ledger, Origin, Registration, RuleUse, Source, Span, Target, iso_date
 from sync_tools.ledger.paths import executes
 from sync_tools.ledger.rules import applied, uses
+from sync_tools.ledger.supersede import superseded
 from sync_tools.ledger.units import Unit, partition
-from sync_tools.ledger.view import FileView
+from sync_tools.ledger.view import FileView, Passage
 from sync_tools.merge.result import Conflict
 from sync_tools.outcome import FileOutcome
 from sync_tools.upstream.changeset import ChangeSet
@@ -27,30 +29,49 @@ class Ruling:
     link: str | None = None
 
 
+Passages = Sequence[Passage | None]
+"""Of each file's change its passage through a window; empty for a change that was ported by itself."""
+
+
 def account(
-    changes: ChangeSet, outcomes: Sequence[FileOutcome], config: Config, rulings: Mapping[str, Ruling] | None = None
+    changes: ChangeSet,
+    outcomes: Sequence[FileOutcome],
+    config: Config,
+    rulings: Mapping[str, Ruling] | None = None,
+    passages: Passages = (),
 ) -> tuple[Entry, ...]:
     """The entries of a change, sorted; together they hold every added and removed line of it exactly once.
 
     `rulings` are keyed by unit id. Raises ValueError when the outcomes are not those of the change's files.
     """
-    if [o.change for o in outcomes] != list(changes.files):
+    return _account(changes, _views(outcomes, passages), config, rulings or {})
+
+
+def _account(
+    changes: ChangeSet, views: Sequence[FileView], config: Config, rulings: Mapping[str, Ruling]
+) -> tuple[Entry, ...]:
+    if [v.outcome.change for v in views] != list(changes.files):
         raise ValueError("one outcome for each file of the change, in its order")
-    entries = [e for o in outcomes for e in account_file(changes.commit, o, config, rulings or {})]
+    entries = [e for v in views for e in account_file(changes.commit, v, config, rulings)]
     return tuple(sorted(entries, key=_order))
 
 
-def account_file(commit: str, outcome: FileOutcome, config: Config, rulings: Mapping[str, Ruling]) -> Iterable[Entry]:
+def _views(outcomes: Sequence[FileOutcome], passages: Passages) -> list[FileView]:
+    return [FileView(o, p) for o, p in zip(outcomes, passages or [None] * len(outcomes), strict=True)]
+
+
+def account_file(commit: str, view: FileView, config: Config, rulings: Mapping[str, Ruling]) -> Iterable[Entry]:
     """The entries of one file, in the order of its units."""
-    view = FileView(outcome)
     marks, clashes = marks_of(view)
-    units = partition(outcome.change, commit, marks)
+    units = partition(view.outcome.change, commit, marks)
     for n, unit in enumerate(units):
         verdict = judge(view, unit, config)
         ruling = rulings.get(unit.id)
         if ruling:
             verdict = Verdict(ruling.op, "settled", ruling.reason, ruling.who, link=ruling.link)  # type: ignore[arg-type]
-        yield _entry(view, unit, verdict, clashes, units[n + 1] if n + 1 < len(units) else None)
+        entry = _entry(view, unit, verdict, clashes, units[n + 1] if n + 1 < len(units) else None)
+        later = view.passage.replaced(unit) if view.passage else None
+        yield superseded(entry, later) if later else entry
 
 
 def ledger(
@@ -61,18 +82,21 @@ def ledger(
     ci: Sequence[Registration] = (),
     reverts: Sequence[str] = (),
     rulings: Mapping[str, Ruling] | None = None,
+    passages: Passages = (),
 ) -> Ledger:
     """The ledger of a port, without what people and machines add afterwards."""
+    views = _views(outcomes, passages)
     return Ledger(
         upstream=origin(changes, config),
         fork=config.fork,
         engines=_engines(config),
         added=sum(f.added for f in changes.files),
         removed=sum(f.removed for f in changes.files),
-        entries=account(changes, outcomes, config, rulings),
-        rules=tuple(rule_table(outcomes)),
+        entries=_account(changes, views, config, rulings or {}),
+        rules=tuple(_rule_table(views)),
         ci=tuple(sorted(ci, key=lambda r: (r.job, r.test_file, r.change))),
         reverts=tuple(reverts),
+        made_by=maker(config),
     )
 
 
@@ -92,7 +116,11 @@ def origin(changes: ChangeSet, config: Config) -> Origin:
 
 def rule_table(outcomes: Sequence[FileOutcome]) -> Iterable[RuleUse]:
     """The rules that applied in changed lines, with how often they did in the lines that the change adds."""
-    return uses(FileView(o) for o in outcomes if o.disposition == "merged")
+    return _rule_table([FileView(o) for o in outcomes])
+
+
+def _rule_table(views: Sequence[FileView]) -> Iterable[RuleUse]:
+    return uses(v for v in views if v.outcome.disposition == "merged")
 
 
 def storable(value: str) -> str:
@@ -141,11 +169,11 @@ def _target(view: FileView, unit: Unit, verdict: Verdict, following: Unit | None
     old_path = None if old_path == path else old_path
     if not verdict.traced or final.blob is None or unit.whole:
         return Target(path=path, old_path=old_path)
-    where = final.where(unit)
+    where = view.where(unit)
     symbol = final.labels[where.start][0] if where and where.start < len(final.labels) else ""
     differs = set(_differences(view, unit)) if verdict.op in ("present", "diverged") else set()
     if view.outcome.disposition == "present":
-        differs |= set(_own(view, range(where.stop, final.where(following).start if following else len(final.lines))))
+        differs |= set(_own(view, range(where.stop, view.where(following).start if following else len(final.lines))))
     return Target(
         path=path,
         old_path=old_path,
@@ -158,9 +186,9 @@ def _target(view: FileView, unit: Unit, verdict: Verdict, following: Unit | None
 
 def _differences(view: FileView, unit: Unit) -> Iterable[range]:
     """The fork's lines where its file is not the translation: for a missing line its place, for one left over itself."""
-    final = view.final
-    yield from (range(final.from_new.low[i], final.from_new.high[i]) for i in final.missing(unit))
-    yield from (range(final.from_old.low[i], final.from_old.high[i]) for i in final.left(unit))
+    final, stretch = view.final, view.stretch(unit)
+    yield from (range(final.from_new.low[i], final.from_new.high[i]) for i in final.missing(stretch))
+    yield from (range(final.from_old.low[i], final.from_old.high[i]) for i in final.left(stretch))
 
 
 def _own(view: FileView, lines: range) -> Iterable[range]:
@@ -172,7 +200,7 @@ def _own(view: FileView, lines: range) -> Iterable[range]:
 
 
 def _clash(view: FileView, unit: Unit, clashes: Sequence[Conflict]) -> Clash | None:
-    image = view.new.image_of(unit.hunk.new) or view.old.image_of(unit.hunk.old)
+    image = view.stretch(unit).at or view.old.image_of(unit.hunk.old)
     near = [c for c in clashes if c.theirs[0] <= image.start and image.stop <= c.theirs[1]] or list(clashes)
     if not near:
         return None
@@ -182,7 +210,7 @@ def _clash(view: FileView, unit: Unit, clashes: Sequence[Conflict]) -> Clash | N
         ours=Span.of(ours),
         ours_digest=digest(view.ours.lines[ours.start : ours.stop]),
         theirs=Span.of(theirs),
-        theirs_digest=digest(view.new.lines[theirs.start : theirs.stop]),
+        theirs_digest=digest(view.whole.new.lines[theirs.start : theirs.stop]),
     )
 
 

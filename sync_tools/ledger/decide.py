@@ -12,8 +12,11 @@ REFERENCE = re.compile(r"[\w.-]+/[\w.-]+#\d+")
 BY_HAND = "the conflict was resolved by hand, and the resolution is not the translation"
 
 
-def resolve(ledger: Ledger, ident: str, op: str, why: str, who: str, until: str | None = None) -> Ledger:
-    """The ledger with a decision applied to one entry (`ident` may be the beginning of an id).
+def resolve(
+    ledger: Ledger, ident: str, op: str, why: str, who: str, until: str | None = None, owner: str = ""
+) -> Ledger:
+    """The ledger with a decision applied to one entry (`ident` may be the beginning of an id). `owner` is who is to do it,
+    where that is not `who` decided.
 
     Raises SyncError for an unknown entry or operation, a missing reason, a date that is none. Nobody's word makes an
     entry `ported` or `translated`: that is told by the lines.
@@ -30,14 +33,20 @@ def resolve(ledger: Ledger, ident: str, op: str, why: str, who: str, until: str 
         raise SyncError(f"{op} by what?", where, "name the later change in --why, as owner/name#N")
     earlier = next((d for d in ledger.decisions if d.applied and d.entry == entry.id), None)
     decision = Decision(
-        entry=entry.id, op=op, why=why.strip(), who=who, was=earlier.was if earlier else entry.op, until=_day(until)
+        entry=entry.id,
+        op=op,
+        why=why.strip(),
+        who=who,
+        was=earlier.was if earlier else entry.op,
+        until=last_day(until),
+        owner=owner.strip(),
     )
     decided = entry.model_copy(
         update={
             "op": op,
             "state": "decided",
             "reason": decision.why,
-            "who": who,
+            "who": decision.owner or who,
             "until": decision.until,
             "link": link[0] if link else None,
         }
@@ -69,15 +78,6 @@ def settle(ledger: Ledger, paths: Collection[str], who: str) -> Ledger:
     return ledger
 
 
-def revert(ledger: Ledger, by: str) -> Ledger:
-    """The ledger of a change that a later one, ported as `by` (owner/name#N), undoes."""
-    undone = [
-        e.model_copy(update={"op": "reverted", "state": "settled", "reason": f"undone by {by}", "link": by})
-        for e in ledger.entries
-    ]
-    return ledger.model_copy(update={"entries": tuple(undone), "reverted_by": by})
-
-
 def waiting(ledger: Ledger, today: date) -> tuple[Entry, ...]:
     """The entries that need a person: the open ones, and those whose decision has run out."""
     day = today.isoformat()
@@ -97,7 +97,8 @@ def _entry(ledger: Ledger, ident: str, where: str) -> Entry:
     return found[0]
 
 
-def _day(until: str | None) -> str | None:
+def last_day(until: str | None) -> str | None:
+    """What `--until` says, None where it says nothing. Raises SyncError for what is no day."""
     if not until:
         return None
     try:

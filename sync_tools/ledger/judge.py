@@ -8,15 +8,18 @@ from sync_tools.config import Config, Overlay
 from sync_tools.ledger.follow import TEMPLATE
 from sync_tools.ledger.model import Op, State
 from sync_tools.ledger.rules import applied, is_seam, is_short
+from sync_tools.ledger.translated import Translated
 from sync_tools.ledger.units import Marks, Unit
-from sync_tools.ledger.view import FileView, Translated
+from sync_tools.ledger.view import FileView
 from sync_tools.merge.result import Conflict
-from sync_tools.policy import matches
+from sync_tools.policy import OURS, matches
 from sync_tools.translate.result import Site
+from sync_tools.upstream.course import back, forward
 
 UNEXPLAINED = "the fork's lines are not the translation, and no overlay says why"
 ALREADY = "the fork has it already"
 GENERATED = "made again from its template"
+WORKSHEET = "upstream's change is not merged: `vime-sync ledger worksheet` shows it beside the fork's"
 NO_PLACE = "the fork's matrix has no place for it"
 TEST = re.compile(rb"""(["'])test_file\1\s*:\s*["']([^"']+)["']""")
 JOB = re.compile(rb"""^\s*(["'])([^"']+)\1\s*:\s*\{\s*$""")
@@ -40,15 +43,14 @@ def marks_of(view: FileView) -> tuple[Marks, Sequence[Conflict]]:
     outcome = view.outcome
     if outcome.disposition != "merged":
         return Marks(), ()
-    conflicts = outcome.merged.conflicts if outcome.merged else ()
+    merged = view.whole.outcome.merged
+    conflicts = merged.conflicts if merged else ()
     old: dict[int, str] = dict.fromkeys(view.old.vanished, "dropped")
     new: dict[int, str] = dict.fromkeys(view.new.vanished, "dropped")
     new |= dict.fromkeys(_unplaced(view), "absent")
     new |= {i: "deferred" for site in _sites(view) for i in range(site.line - 1, max(site.end_line, site.line))}
     for clash in conflicts:
-        in_old, in_new = _back(view.old, clash.base), _back(view.new, clash.theirs)
-        if not _changed(view, in_old, in_new):
-            in_old, in_new = _nearest(view, clash)
+        in_old, in_new = _clashing(view, clash)
         old |= dict.fromkeys(in_old, "conflict")
         new |= dict.fromkeys(in_new, "conflict")
     return Marks(old, new), conflicts
@@ -65,7 +67,7 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
         case "generated":
             return Verdict("generated", reason=outcome.reason or GENERATED, traced=False)
         case "owned":
-            return Verdict("diverged", reason=outcome.reason, who="sync.toml", traced=False)
+            return _owned(outcome.reason)
         case "present":
             return _present(view, unit)
     match unit.mark:
@@ -80,6 +82,13 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
     return _file_wide(view, config) if unit.whole else _lines(view, unit, config)
 
 
+def _owned(reason: str) -> Verdict:
+    """What upstream did to a path that is the fork's alone waits for a person, but for what no upstream decides."""
+    if reason == OURS:
+        return Verdict("diverged", reason=reason, who="sync.toml", traced=False)
+    return Verdict("diverged", "open", f"{reason}; {WORKSHEET}", traced=False)
+
+
 def _present(view: FileView, unit: Unit) -> Verdict:
     """A file that the fork has already: what its file does not have at all is not there, whatever else is."""
     if lacking := view.lacking(unit):
@@ -91,7 +100,7 @@ def _lines(view: FileView, unit: Unit, config: Config) -> Verdict:
     placed = _placed(view, unit, config)
     if placed is not None:
         return placed
-    if not view.final.has(unit):
+    if not view.stands(unit):
         return _diverged(view, config)
     if view.already(unit) and any(line.strip() for line in _text(view, unit)):
         return Verdict("present", reason=ALREADY)
@@ -100,11 +109,11 @@ def _lines(view: FileView, unit: Unit, config: Config) -> Verdict:
 
 def _file_wide(view: FileView, config: Config) -> Verdict:
     """A rename, a mode, a link, bytes: the fork's file must be what the translation of upstream's is."""
-    change, final = view.outcome.change, view.outcome.final
-    image = change.after
+    change, whole, final = view.outcome.change, view.whole.outcome, view.outcome.final
+    image = whole.change.after
     if image is None or final is None:
         return Verdict("ported") if image is final is None else _diverged(view, config)
-    wanted = view.outcome.after.data if view.outcome.after else image.data
+    wanted = whole.after.data if whole.after else image.data
     carried = not change.hunks and change.kind in ("added", "modified", "type")
     if final.mode != image.mode or (carried and final.data != wanted):
         return _diverged(view, config)
@@ -142,7 +151,8 @@ def _unplaced(view: FileView) -> Iterable[int]:
         return
     for i in (i for hunk in view.outcome.change.hunks for i in hunk.new):
         named = _named(view.new.of(range(i, i + 1)))
-        if named and not any(name in view.final.blob.data for name in named):
+        gone = view.passage is not None and not forward(range(i, i + 1), view.passage.after).lines
+        if named and not gone and not any(name in view.final.blob.data for name in named):
             yield i
 
 
@@ -187,6 +197,21 @@ def _back(side: Translated, lines: tuple[int, int]) -> list[int]:
     return [i for i in range(len(side.source)) if low[i] < lines[1] and lines[0] < high[i]]
 
 
+def _clashing(view: FileView, clash: Conflict) -> tuple[list[int], list[int]]:
+    """The lines before and after that lie in a conflict. Over a window they are those of any of its changes; where the
+    conflict lies over lines that none of the diffs names, the hunk nearest to it carries it, of the last change."""
+    in_old, in_new = _back(view.whole.old, clash.base), _back(view.whole.new, clash.theirs)
+    through = view.passage
+    if through is not None:
+        olds, news = set(in_old), set(in_new)
+        hunks = view.outcome.change.hunks
+        in_old = [i for h in hunks for i in h.old if olds & set(back(range(i, i + 1), through.before))]
+        in_new = [i for h in hunks for i in h.new if news & set(forward(range(i, i + 1), through.after).lines)]
+    if _changed(view, in_old, in_new) or (through is not None and through.after):
+        return in_old, in_new
+    return _nearest(view, clash)
+
+
 def _changed(view: FileView, old: list[int], new: list[int]) -> bool:
     hunks = view.outcome.change.hunks
     return any(i in h.old for h in hunks for i in old) or any(i in h.new for h in hunks for i in new)
@@ -194,7 +219,7 @@ def _changed(view: FileView, old: list[int], new: list[int]) -> bool:
 
 def _nearest(view: FileView, clash: Conflict) -> tuple[list[int], list[int]]:
     """A conflict over lines that upstream's diff does not name is carried by the hunk nearest to it."""
-    start = min(_back(view.new, clash.theirs), default=clash.theirs[0])
+    start = min(_back(view.whole.new, clash.theirs), default=clash.theirs[0])
     hunks = view.outcome.change.hunks
     if not hunks:
         return [], []

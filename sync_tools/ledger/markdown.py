@@ -8,9 +8,11 @@ from sync_tools.ledger.tables import NONE, lines, sparse, table
 from sync_tools.ledger.verified import verified, verified_cell
 from sync_tools.plural import counted
 
+RENDERER = 1  # to be raised whenever a ledger renders to other text
 FILES_IN_CELL = 6
 REASONS_IN_CELL = 3
 BREAK = "<br>"
+Row = tuple[str, ...]
 
 
 def render(ledger: Ledger) -> str:
@@ -72,13 +74,15 @@ def mapping(ledger: Ledger) -> str:
 
 
 def opened(ledger: Ledger) -> str:
-    """What waits for a person, one item an entry."""
+    """What waits for a person, one item an entry; then what does so from a day on."""
     repo = ledger.upstream.repo
-    items = [
-        f"- **{e.op}** {_place(e)}: {words(e.reason or 'no reason given', repo)}{_terms(e, repo)}, entry {code(e.id)}"
-        for e in ledger.open
-    ]
+    items = [f"- **{e.op}** {_opened(e, repo)}" for e in ledger.open]
+    items += [f"- comes back: {e.op} {_opened(e, repo)}" for e in ledger.entries if e.until and e.state != "open"]
     return "\n".join(items) or NONE
+
+
+def _opened(e: Entry, repo: str) -> str:
+    return f"{_place(e)}: {words(e.reason or 'no reason given', repo)}{_terms(e, repo)}, entry {code(e.id)}"
 
 
 def decisions(ledger: Ledger) -> str:
@@ -87,7 +91,7 @@ def decisions(ledger: Ledger) -> str:
             code(d.entry),
             f"{d.was} -> {d.op}",
             words(d.why, ledger.upstream.repo),
-            prose(name(d.who), ledger.upstream.repo),
+            prose(name(d.who) + (f", for {name(d.owner)}" if d.owner else ""), ledger.upstream.repo),
             d.until or "",
             "applied" if d.applied else "offered: decided for an earlier port",
         )
@@ -194,20 +198,30 @@ def _rule(use: RuleUse, repo: str) -> tuple[str, ...]:
     )
 
 
-def index(ledgers: Sequence[Ledger]) -> str:
-    """`ledgers/README.md`: a row a ledger."""
-    rows = [
-        (
-            f"[{x.upstream.ref}]({x.upstream.stem}.md)",
-            prose(x.upstream.title, x.upstream.repo),
-            x.upstream.date[:10],
-            f"**{len(x.open)}**" if x.open else NONE,
-            lines(x.added, x.removed),
-            ", ".join(f"{n} {op}" for op, n in x.counts.items()) or NONE,
-        )
-        for x in ledgers
-    ]
+def _waits(ledger: Ledger) -> str:
+    """How many entries are open, and how many come back, with the first day after which one does."""
+    again = sorted(e.until for e in ledger.entries if e.until and e.state != "open")
+    cells = [f"**{len(ledger.open)}**"] * bool(ledger.open) + [f"{len(again)} after {again[0]}" for _ in again[:1]]
+    return ", ".join(cells) or NONE
+
+
+def index(ledgers: Sequence[Ledger], rows: Sequence[Row] | None = None) -> str:
+    """`ledgers/README.md`: a row a ledger; `rows` are their `index_row`s where they are known."""
+    rows = rows if rows is not None else [index_row(x) for x in ledgers]
     waiting = sum(bool(x.open) for x in ledgers)
     said = f" {counted(waiting, 'has', 'have')} open entries." if waiting else ""
     body = table(("upstream", "title", "date", "open", "lines", "entries"), rows)
     return f"# Ledgers\n\nOne for each upstream change that was ported; the `.json` beside each `.md` is what tools read.{said}\n\n{body}\n"
+
+
+def index_row(ledger: Ledger) -> Row:
+    """The index's row of a ledger."""
+    origin = ledger.upstream
+    return (
+        f"[{origin.ref}]({origin.stem}.md)",
+        prose(origin.title, origin.repo),
+        origin.date[:10],
+        _waits(ledger),
+        lines(ledger.added, ledger.removed),
+        ", ".join(f"{n} {op}" for op, n in ledger.counts.items()) or NONE,
+    )

@@ -126,8 +126,20 @@ class Clash(Model):
     theirs_digest: Hex64
 
 
+class Was(Model):
+    """What an entry said before a revert undid it."""
+
+    op: Op
+    state: State
+    reason: str
+    who: str
+    until: Day | None
+    link: Ref | None
+
+
 class Entry(Model):
-    """What became of one unit of upstream's diff. `link` is the change that supersedes or reverts it; `executes`: CI or an install runs what it changes."""
+    """What became of one unit of upstream's diff. `link` is the change that supersedes or reverts it; `was`: what a
+    reverted one is again when the revert is undone; `executes`: CI or an install runs what it changes."""
 
     id: Ident
     op: Op
@@ -141,6 +153,7 @@ class Entry(Model):
     who: str = ""
     until: Day | None = None
     link: Ref | None = None
+    was: Was | None = None
     clash: Clash | None = None
     facts: tuple[str, ...] = ()
     executes: bool = False
@@ -166,8 +179,8 @@ class Registration(Model):
 
 
 class Decision(Model):
-    """What a person decided about an entry. `was` is the operation it replaced; `applied` is false for a decision of an
-    earlier port that is offered again."""
+    """What a person decided about an entry. `was` is the operation it replaced; `owner` is who is to do what was deferred,
+    where that is somebody else; `applied` is false for a decision of an earlier port that is offered again."""
 
     entry: Ident
     op: Op
@@ -175,6 +188,7 @@ class Decision(Model):
     who: Annotated[str, Field(min_length=1)]
     was: Op
     until: Day | None = None
+    owner: str = ""
     applied: bool = True
 
 
@@ -255,6 +269,14 @@ class Origin(Model):
         return f"{self.name}-{self.pr or self.commit[:12]}"
 
 
+class Maker(Model):
+    """What made a ledger: the digest of the translation's rules, and the version of the Markdown renderer. By others than
+    today's, it cannot be derived again."""
+
+    rules: Ident
+    markdown: Count
+
+
 class Ledger(Model):
     """The ledger of one upstream change. `entries` partition its diff."""
 
@@ -269,6 +291,7 @@ class Ledger(Model):
     ci: tuple[Registration, ...] = ()
     reverts: tuple[Ref, ...] = ()
     reverted_by: Ref | None = None
+    made_by: Maker | None = None
     decisions: tuple[Decision, ...] = ()
     verification: Verification = Verification()
 

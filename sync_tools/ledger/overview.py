@@ -51,7 +51,7 @@ def _cells(row: Row) -> tuple[str, str, str, str, str, str]:
 
 def state(ledger: Ledger, today: date) -> str:
     """What a ledger needs, in a word."""
-    if ledger.reverted_by:
+    if ledger.reverted_by and set(ledger.counts) == {"reverted"}:
         return "reverted"
     if "conflict" in ledger.counts:
         return "conflicts"

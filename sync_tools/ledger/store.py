@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pydantic import ValidationError
 
@@ -12,6 +12,7 @@ from sync_tools.ledger.model import SCHEMA, Ledger
 from sync_tools.tree import Tree, under
 
 README = "README.md"
+Parse = Callable[[bytes, str], Ledger]
 PR, HEX = re.compile(r"[1-9]\d{0,9}"), re.compile(r"[0-9a-f]{7,40}")
 
 
@@ -83,11 +84,11 @@ def read(tree: Tree, config: Config, number: str) -> Ledger:
     return _read(path, found.data)
 
 
-def read_all(tree: Tree, config: Config) -> tuple[Ledger, ...]:
+def read_all(tree: Tree, config: Config, parse: Parse = loads) -> tuple[Ledger, ...]:
     """Every ledger of the tree, by number, bare commits last."""
     name = re.compile(rf"{re.escape(config.upstream.name)}-([1-9]\d{{0,9}}|[0-9a-f]{{12}})\.json")
     paths = [p for p in under(tree.paths(), config.ledgers) if name.fullmatch(p.removeprefix(config.ledgers + "/"))]
-    found = [_read(path, blob.data) for path in paths if (blob := tree.blob(path))]
+    found = [_read(path, blob.data, parse) for path in paths if (blob := tree.blob(path))]
     return in_order(found)
 
 
@@ -96,8 +97,8 @@ def in_order(ledgers: Iterable[Ledger]) -> tuple[Ledger, ...]:
     return tuple(sorted(ledgers, key=lambda x: (x.upstream.pr is None, x.upstream.pr or 0, x.upstream.commit)))
 
 
-def _read(path: str, data: bytes) -> Ledger:
-    ledger = loads(data, path)
+def _read(path: str, data: bytes, parse: Parse = loads) -> Ledger:
+    ledger = parse(data, path)
     if not path.endswith(f"/{ledger.upstream.stem}.json"):
         raise SyncError(
             f"this is the ledger of {ledger.upstream.ref}", path, "a ledger's file is named after its change"

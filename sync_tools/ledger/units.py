@@ -128,15 +128,11 @@ def _cut(hunk: Hunk, old: _Side, new: _Side) -> Iterable[tuple[Hunk, Label, str 
     at_old, at_new = hunk.old.start, hunk.new.start
     for (i0, j0), (i1, j1) in pairwise([(-1, -1), *pairs, (len(olds), len(news))]):
         for key, lines in olds[i0 + 1 : i1]:
-            yield _hunk(lines, range(at_new, at_new)), *key
+            yield Hunk.of(lines, range(at_new, at_new)), *key
             at_old = lines.stop
         for key, lines in news[j0 + 1 : j1]:
-            yield _hunk(range(at_old, at_old), lines), *key
+            yield Hunk.of(range(at_old, at_old), lines), *key
             at_new = lines.stop
         if i1 < len(olds):
-            yield _hunk(olds[i1][1], news[j1][1]), *news[j1][0]
+            yield Hunk.of(olds[i1][1], news[j1][1]), *news[j1][0]
             at_old, at_new = olds[i1][1].stop, news[j1][1].stop
-
-
-def _hunk(old: range, new: range) -> Hunk:
-    return Hunk(old.start + bool(old), len(old), new.start + bool(new), len(new))

@@ -3,109 +3,119 @@
 This is what both `account` and `check` judge by, so that a ledger says nothing that cannot be found again.
 """
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from sync_tools.ledger.align import Alignment, without
+from sync_tools.ledger.align import Alignment
 from sync_tools.ledger.bindings import Imports, Sides, merged
 from sync_tools.ledger.follow import follow
 from sync_tools.ledger.lines import normal, split
 from sync_tools.ledger.symbols import IMPORTS, Label, is_public, labels
+from sync_tools.ledger.translated import Translated
 from sync_tools.ledger.units import Unit
 from sync_tools.merge.compare import contained
 from sync_tools.outcome import FileOutcome
-from sync_tools.translate.result import Application, Translation
 from sync_tools.tree import Blob
-from sync_tools.upstream.changeset import Image
+from sync_tools.upstream.course import Fate, Step, back, forward, undone
 
-WORD = re.compile(rb"\w+")
 MOST = 0.5
 
 
 @dataclass(frozen=True)
-class Translated:
-    """An image and its translation."""
+class Stretch:
+    """What a unit is about in the two images that the fork's file is held against: lines that go, lines that come, and
+    the stretch that these cover."""
 
-    path: str
-    image: Image | None
-    translation: Translation | None
+    removed: tuple[int, ...]
+    added: tuple[int, ...]
+    at: range
+    imports: bool = False
 
-    @cached_property
-    def source(self) -> list[bytes]:
-        return split(self.image.data) if self.image else []
 
-    @cached_property
-    def lines(self) -> list[bytes]:
-        if self.translation is None:
-            return [normal(line) for line in self.source]
-        return [normal(line) for line in split(self.translation.data)]
+@dataclass(frozen=True)
+class Passage:
+    """Where a change stands in a window that was ported at once: the file over the whole window, and what came before
+    the change and after it. `old` and `new` are its images, which its neighbours share."""
 
-    @cached_property
-    def labels(self) -> tuple[Label, ...]:
-        return labels(self.path, self.translation.data if self.translation else self.image.data if self.image else b"")
+    whole: "FileView"
+    before: tuple[Step, ...]
+    after: tuple[Step, ...]
+    old: Translated | None = None
+    new: Translated | None = None
 
-    @cached_property
-    def vanished(self) -> dict[int, Application]:
-        """The upstream lines that a rule removed, with what removed them."""
-        gone: dict[int, Application] = {}
-        for use in self.translation.applications if self.translation else ():
-            if use.before.strip() and not use.after.strip():
-                for n, part in enumerate(use.before.encode("utf-8", "surrogateescape").split(b"\n")):
-                    at = use.line - 1 + n
-                    if at < len(self.source) and not WORD.search(self.source[at].replace(part, b"", 1)):
-                        gone[at] = use
-        return gone
+    def later(self, unit: Unit) -> Fate:
+        """What became of a unit's added lines up to the tip."""
+        return forward(unit.hunk.new, self.after)
 
-    @cached_property
-    def uses(self) -> dict[int, tuple[Application, ...]]:
-        """The rule applications on each upstream line."""
-        found: dict[int, list[Application]] = {}
-        for use in self.translation.applications if self.translation else ():
-            for at in range(use.line - 1, use.line + use.before.rstrip("\n").count("\n")):
-                found.setdefault(at, []).append(use)
-        return {at: tuple(each) for at, each in found.items()}
+    def earlier(self, unit: Unit) -> tuple[int, ...]:
+        """The lines of the cutoff's file that a unit removes."""
+        return back(unit.hunk.old, self.before)
 
-    @cached_property
-    def imports(self) -> Imports:
-        return Imports.of(self.lines)
-
-    @cached_property
-    def to_translation(self) -> Alignment:
-        return without([normal(line) for line in self.source], self.lines, frozenset(self.vanished))
-
-    def image_of(self, lines: range) -> range:
-        """Where upstream lines stand in the translation."""
-        return self.to_translation.image(lines)
-
-    def of(self, lines: range) -> list[bytes]:
-        """The translation of upstream lines."""
-        image = self.image_of(lines)
-        return self.lines[image.start : image.stop]
+    def replaced(self, unit: Unit) -> str | None:
+        """The later change that took away the last of what a unit brought, if nothing of it is left."""
+        if unit.new_path is None:
+            return None
+        if unit.whole:
+            return undone(unit.facts, self.after)
+        fate = self.later(unit)
+        return fate.by if unit.hunk.new_count and not fate.lines else None
 
 
 @dataclass(frozen=True)
 class FileView:
-    """A file's outcome with its images and its standing in the fork, each derived once."""
+    """A file's outcome with its images and its standing in the fork, each derived once.
+
+    A change of a window that was ported at once is seen through its `passage`: the fork's file is then held against the
+    images at the window's ends, and of a unit what is left at its tip."""
 
     outcome: FileOutcome
+    passage: Passage | None = None
+
+    @property
+    def whole(self) -> "FileView":
+        """The view of what was merged: of the whole window, where the change is one of a window."""
+        return self.passage.whole if self.passage else self
+
+    def stretch(self, unit: Unit) -> Stretch:
+        """A unit in the translated images that were merged."""
+        imports = unit.symbol == IMPORTS
+        if self.passage is None:
+            removed, added = self.old.image_of(unit.hunk.old), self.new.image_of(unit.hunk.new)
+            return Stretch(tuple(removed), tuple(added), added, imports)
+        removed = self.whole.old.images_of(self.passage.earlier(unit))
+        fate = self.passage.later(unit)
+        added = self.whole.new.images_of(fate.lines)
+        at = range(added[0], added[-1] + 1) if added else self.whole.new.image_of(range(fate.gap, fate.gap))
+        return Stretch(removed, added, at, imports)
+
+    def where(self, unit: Unit) -> range:
+        """The lines of the fork's file that answer to a unit; where it only removes, the gap that is left."""
+        return self.final.from_new.image(self.stretch(unit).at)
+
+    def stands(self, unit: Unit) -> bool:
+        """The fork's file stands as the unit wants it: what it adds is there, what it removes is gone."""
+        return self.final.has(self.stretch(unit))
 
     @cached_property
     def old(self) -> Translated:
+        if self.passage and self.passage.old:
+            return self.passage.old
         path = self.outcome.old_path or self.outcome.path
         return Translated(path, self.outcome.change.before, self.outcome.before)
 
     @cached_property
     def new(self) -> Translated:
+        if self.passage and self.passage.new:
+            return self.passage.new
         return Translated(self.outcome.path, self.outcome.change.after, self.outcome.after)
 
     @cached_property
     def final(self) -> "Standing":
-        return Standing(self, self.outcome.final)
+        return self.passage.whole.final if self.passage else Standing(self, self.outcome.final)
 
     @cached_property
     def ours(self) -> "Standing":
-        return Standing(self, self.outcome.ours)
+        return self.passage.whole.ours if self.passage else Standing(self, self.outcome.ours)
 
     @property
     def marked(self) -> bool:
@@ -113,7 +123,8 @@ class FileView:
         return self.outcome.merged is not None and bool(self.outcome.merged.conflicts)
 
     @cached_property
-    def _to_ours(self) -> Alignment:
+    def to_ours(self) -> Alignment:
+        """The fork's file after the port, against that before it."""
         return follow(self.final, self.ours)
 
     def lacking(self, unit: Unit) -> str:
@@ -144,16 +155,20 @@ class FileView:
 
     def already(self, unit: Unit) -> bool:
         """The fork had it before the port: a unit stood there, with the same neighbours, in a file of its own edits."""
-        before = self.outcome.before.data if self.outcome.before else None
-        if self.outcome.ours is None or self.outcome.ours.data == before or not self.ours.has(unit):
+        outcome, stretch = self.whole.outcome, self.stretch(unit)
+        before = outcome.before.data if outcome.before else None
+        if outcome.ours is None or outcome.ours.data == before or not self.ours.has(stretch):
             return False
-        removed, added = self.old.of(unit.hunk.old), self.new.of(unit.hunk.new)
-        if removed == added:
-            return False  # only blanks at line ends differ, which no digest sees
-        where = self.final.where(unit)
+        if self.whole.says_same(stretch):
+            return False  # only blanks at line ends differ, which no digest sees; or nothing of it is left
+        where = self.where(unit)
         around = range(max(where.start - 1, 0), min(where.stop + 1, len(self.final.lines)))
-        low, same = self._to_ours.low, self._to_ours.same
+        low, same = self.whole.to_ours.low, self.whole.to_ours.same
         return all(same[i] and low[i] - low[around.start] == i - around.start for i in around)
+
+    def says_same(self, stretch: Stretch) -> bool:
+        """The lines that go and those that come are the same."""
+        return [self.old.lines[i] for i in stretch.removed] == [self.new.lines[i] for i in stretch.added]
 
 
 @dataclass(frozen=True)
@@ -196,16 +211,11 @@ class Standing:
     def imports(self) -> Imports:
         return Imports.of(self.lines)
 
-    def where(self, unit: Unit) -> range:
-        """The lines of the fork's file that answer to a unit; where it only removes, the gap that is left."""
-        return self.from_new.image(self.view.new.image_of(unit.hunk.new))
-
-    def missing(self, unit: Unit) -> list[int]:
-        """The translated lines (of the image after) that the unit adds and the file lacks."""
-        image = self.view.new.image_of(unit.hunk.new)
+    def missing(self, stretch: Stretch) -> list[int]:
+        """The translated lines (of the image after) that a unit adds and the file lacks."""
         added = self.view.new.lines
-        out = [i for i in image if added[i] and not self.from_new.same[i]]
-        if unit.symbol == IMPORTS:
+        out = [i for i in stretch.added if added[i] and not self.from_new.same[i]]
+        if stretch.imports:
             out = [i for i in out if not self._imports(i)]
         return out
 
@@ -221,19 +231,19 @@ class Standing:
             and all(merged(statement, self.imports, sides) for statement in beside)
         )
 
-    def left(self, unit: Unit) -> list[int]:
-        """The translated lines (of the image before) that the unit removes and the file still has: more often than the
+    def left(self, stretch: Stretch) -> list[int]:
+        """The translated lines (of the image before) that a unit removes and the file still has: more often than the
         image after and the fork's own additions account for."""
         old = self.view.old
-        removed = [i for i in old.image_of(unit.hunk.old) if old.lines[i] and self.from_old.same[i]]
+        removed = [i for i in stretch.removed if old.lines[i] and self.from_old.same[i]]
         return [i for i in removed if self.from_old.low[i] not in self.kept and self._too_often(old.lines[i])]
 
     def _too_often(self, line: bytes) -> bool:
         own = self.view.ours.lines.count(line) - self.view.old.lines.count(line)
         return self.lines.count(line) > self.view.new.lines.count(line) + max(own, 0)
 
-    def has(self, unit: Unit) -> bool:
-        """The file stands as the unit wants it: what it adds is there, what it removes is gone."""
+    def has(self, stretch: Stretch) -> bool:
+        """What the stretch adds is there, what it removes is gone."""
         if self.blob is None:
             return self.view.outcome.change.after is None
-        return not self.missing(unit) and (self.view.marked or not self.left(unit))
+        return not self.missing(stretch) and (self.view.marked or not self.left(stretch))

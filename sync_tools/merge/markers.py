@@ -98,6 +98,20 @@ def conflict_regions(data: bytes, labels: Labels = LABELS, known: bytes = b"") -
     return tuple(found)
 
 
+def ours_of(data: bytes, known: bytes, labels: Labels = LABELS) -> bytes:
+    """A text with markers, with our side of every conflict in their place; `known` is the file before the merge."""
+    lines, kept, at = split(data), list[bytes](), 0
+    for first, last in conflict_regions(data, labels, known):
+        ours = range(first + 1, last)
+        base = re.compile(rb"\|{7,} " + re.escape(labels[1].encode()) + rb"\r?\n?")
+        middle = next(n for n in ours if base.fullmatch(lines[n]))
+        kept += [*lines[at:first], *lines[first + 1 : middle]]
+        at = last
+    text = b"".join([*kept, *lines[at:]])
+    # Before a marker a last line has the newline that the file did not end in.
+    return text.rstrip(b"\r\n") if at == len(lines) and at and not known.endswith(b"\n") else text
+
+
 def _content(part: Segment) -> Iterable[bytes]:
     if isinstance(part, Clean):
         return part.lines

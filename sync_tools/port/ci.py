@@ -92,7 +92,7 @@ def port_workflows(changes: ChangeSet, special: Sequence[FileOutcome], setting: 
     result = Workflows()
     templates = [o for o in special if o.disposition == "merged"]
     for outcome in templates:
-        result = _template(outcome, result, setting)
+        result = port_template_file(outcome, result, setting)
     edits, ci = dict(result.edits), setting.config.ci
     for outcome in result.outcomes:
         if outcome.final is None or outcome.merged is None or outcome.merged.conflicts:
@@ -127,7 +127,8 @@ def _finding(problem: Problem, origin: Origin) -> Finding:
     )
 
 
-def _template(outcome: FileOutcome, result: Workflows, setting: Setting) -> Workflows:
+def port_template_file(outcome: FileOutcome, result: Workflows, setting: Setting) -> Workflows:
+    """What `result` becomes with upstream's change of a template."""
     change, ours = outcome.change, outcome.ours
     assert ours is not None
     before, after = (translate_image(i, setting) for i in (change.before, change.after))

@@ -2,13 +2,13 @@
 
 import os
 import re
-from collections.abc import Mapping
-from io import BytesIO
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sync_tools.gitio import Repo
 from sync_tools.ledger.escape import plain, references
-from sync_tools.modes import GITLINK
-from sync_tools.port.fork import private_index
+from sync_tools.modes import FOLDER, GITLINK
+from sync_tools.plural import counted
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import ChangeSet, Person
 
@@ -18,38 +18,52 @@ LONGEST_SUBJECT = 300
 
 def write_tree(repo: Repo, base: str, edits: Mapping[str, Blob | None]) -> str:
     """The id of the tree of commit `base` with `edits` on top."""
-    if not edits:
-        return repo.line("rev-parse", f"{base}^{{tree}}")
-    with private_index(repo.git_dir / "sync") as index:
-        env = {"GIT_INDEX_FILE": str(index)}
-        repo.run("read-tree", base, env=env)
-        # Removals first: a file may make room for a folder of its name.
-        for lines in (_removals(edits), _additions(repo, edits)):
-            repo.run("update-index", "-z", "--index-info", data=b"".join(lines), env=env)
-        return repo.line("write-tree", env=env)
+    root = repo.objects.root(base)
+    return (_level(repo, root, _nested(edits)) or repo.objects.write_level({})) if edits else root
 
 
-def _removals(edits: Mapping[str, Blob | None]) -> list[bytes]:
-    return [
-        b"0 " + b"0" * 40 + b"\t" + os.fsencode(path) + b"\0" for path, blob in sorted(edits.items()) if blob is None
-    ]
+Nested = dict[bytes, "Edit"]
 
 
-def _additions(repo: Repo, edits: Mapping[str, Blob | None]) -> list[bytes]:
-    return [
-        f"{blob.mode:o} {store(repo, blob)}\t".encode() + os.fsencode(path) + b"\0"
-        for path, blob in sorted(edits.items())
-        if blob is not None
-    ]
+@dataclass
+class Edit:
+    """What becomes of one name of a folder: `blob` is written there (None removes a file), `below` are edits of a folder."""
+
+    blob: Blob | None = None
+    below: Nested = field(default_factory=dict)
+
+
+def _nested(edits: Mapping[str, Blob | None]) -> Nested:
+    top: Nested = {}
+    for path, blob in edits.items():
+        *folders, name = os.fsencode(path).split(b"/")
+        level = top
+        for folder in folders:
+            level = level.setdefault(folder, Edit()).below
+        level.setdefault(name, Edit()).blob = blob
+    return top
+
+
+def _level(repo: Repo, tree: str | None, edits: Nested) -> str | None:
+    """The id of a tree object with edits; None where it would be empty, which git does not keep."""
+    standing = repo.objects.level(tree) if tree else {}
+    level = dict(standing)
+    for name, edit in edits.items():
+        mode, oid = standing.get(name, (0, ""))
+        if edit.below:
+            folder = _level(repo, oid if mode == FOLDER else None, edit.below)
+            level.pop(name, None)  # also a file that makes room for a folder of its name
+            level |= {name: (FOLDER, folder)} if folder else {}
+        elif mode != FOLDER:
+            level.pop(name, None)
+        if edit.blob is not None:
+            level[name] = edit.blob.mode, store(repo, edit.blob)
+    return repo.objects.write_level(level) if level else None
 
 
 def store(repo: Repo, blob: Blob) -> str:
     """Write a file's bytes into the object store; the object's id (a submodule's is its commit)."""
-    if blob.mode == GITLINK:
-        return blob.data.decode()
-    from gitdb import IStream
-
-    return repo.objects.store(IStream("blob", len(blob.data), BytesIO(blob.data))).hexsha.decode()
+    return blob.data.decode() if blob.mode == GITLINK else repo.objects.write("blob", blob.data)
 
 
 def commit(repo: Repo, tree: str, parent: str, message: str, author: Person | None) -> str:
@@ -94,6 +108,25 @@ def trailers(changes: ChangeSet, repository: str, committer: Person) -> str:
     lines += [f"Co-authored-by: {person}" for person in people]
     lines.append(f"Signed-off-by: {committer.name} <{committer.email}>")
     return "\n".join(references(plain(line), repository) for line in lines)
+
+
+def window_trailers(changes: Sequence[ChangeSet], repository: str, committer: Person) -> str:
+    """The trailers of a window's commits: the number and the commit of every landing, and everybody once."""
+    lines = []
+    for each in changes:
+        lines += [f"Upstream-PR: {repository}#{each.pr}"] if each.pr is not None else []
+        lines.append(f"Upstream-Commit: {each.commit}")
+    people = dict.fromkeys(p for c in changes for p in (f"{c.author.name} <{c.author.email}>", *c.coauthors))
+    lines += [f"Co-authored-by: {person}" for person in people]
+    lines.append(f"Signed-off-by: {committer.name} <{committer.email}>")
+    return "\n".join(references(plain(line), repository) for line in lines)
+
+
+def window_message(changes: Sequence[ChangeSet], repository: str, committer: Person, body: str = "") -> str:
+    """The message of a window's mechanical commit, or with a body of its adaptation commit."""
+    span = f"{repository} {changes[0].parent[:12]}..{changes[-1].commit[:12]}"
+    subject = f"Adapt {span} to the fork" if body else f"Port {span}, {counted(len(changes), 'change')}"
+    return "\n\n".join(filter(None, (subject, body, window_trailers(changes, repository, committer)))) + "\n"
 
 
 def mechanical_message(changes: ChangeSet, repository: str, committer: Person) -> str:

@@ -20,7 +20,9 @@ def final_edits(outcomes: Iterable[FileOutcome], tree: Tree) -> Edits:
 
 def _edits(results: Iterator[tuple[FileOutcome, Blob | None]], tree: Tree) -> Edits:
     wanted: Edits = {}
-    for outcome, blob in results:
+    for outcome, blob in sorted(
+        results, key=lambda result: result[1] is not None
+    ):  # another file may come where one goes
         if outcome.disposition in ("dropped", "owned", "absent", "present"):
             continue
         if outcome.old_path and blob is not None:

@@ -1,7 +1,7 @@
 """One upstream file onto the fork: which case it is, and what the fork's file becomes. Pure but for what it is given."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from sync_tools.config import Config, PathPolicy
 from sync_tools.merge.compare import compare
@@ -22,7 +22,8 @@ from sync_tools.upstream.changeset import FileChange, Image
 @dataclass(frozen=True)
 class Setting:
     """What the port of a file looks at. `removed_by(path)` gives the fork's commit that removed a path and where the
-    file went, if it was renamed; `brought` are paths that a person asked to have as upstream has them."""
+    file went, if it was renamed; `brought` are paths that a person asked to have as upstream has them; `left` are those
+    whose files the port moves or deletes, so that another one may come there; `known` are translations made ahead."""
 
     tree: Tree
     config: Config
@@ -30,9 +31,17 @@ class Setting:
     format: Callable[[str, bytes], bytes]
     removed_by: Callable[[str], tuple[str, str | None] | None]
     brought: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
+    known: Mapping[tuple[str, bytes], Translation] = field(default_factory=dict, repr=False)
+
+    def ours(self, path: str, own: str | None = None) -> Blob | None:
+        """The fork's file at a path, for a file of upstream's that stood at `own` before."""
+        return None if path in self.left and path != own else self.tree.blob(path)
 
     def translation(self, path: str, data: bytes) -> Translation:
         """A file of upstream's as the fork would have it."""
+        if (path, data) in self.known:
+            return self.known[path, data]
         return translation(path, data, self.config, self.translator, self.format)
 
 
@@ -72,9 +81,9 @@ def _placed(change: FileChange, policy: PathPolicy | None, setting: Setting) -> 
     path = new or old or change.path
     for candidate in filter(None, (new, old)):
         safe(candidate, "upstream's change")
-    ours = setting.tree.blob(path)
+    ours = setting.ours(path, old)
     if ours is None and old and old != path:
-        ours = setting.tree.blob(old)
+        ours = setting.ours(old, old)
     elif old == path:
         old = None
     if ours is None and change.before is not None:

@@ -7,7 +7,7 @@ from sync_tools.config import Config
 from sync_tools.formatters import format_all
 from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
-from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.view import FileView
 from sync_tools.modes import EXECUTABLE, REGULAR
 from sync_tools.outcome import FileOutcome
@@ -22,6 +22,7 @@ from sync_tools.tree import Blob, Overlay, Tree
 from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.verify.model import Check, Context, packages_of
 from sync_tools.verify.run import run as verify
+from sync_tools.verify.source import Sources
 
 Progress = Callable[[str], None]
 
@@ -38,18 +39,15 @@ class Unresolved:
 
 
 @dataclass(frozen=True)
-class Port:
-    """Everything that came of one change. `mechanical` and `final` are edits of the base tree, ledgers left out."""
+class Files:
+    """What came of a change's files. `mechanical` and `final` are edits of the base tree, ledgers left out."""
 
-    changes: ChangeSet
     outcomes: tuple[FileOutcome, ...]
     workflows: Workflows
-    ledger: Ledger
     checks: Mapping[str, Check]
     mechanical: Edits
     final: Edits
     unresolved: tuple[Unresolved, ...]
-    seconds: float = 0.0
 
     @property
     def conflicts(self) -> tuple[tuple[str, str], ...]:
@@ -68,13 +66,72 @@ class Port:
         return {**found, **(self.workflows.stages if self.workflows.conflicts else {})}
 
     @property
+    def marked(self) -> frozenset[str]:
+        """The paths with conflict markers in them."""
+        return frozenset(
+            o.path for o in self.outcomes if o.merged and o.merged.conflicts and b"<<<<<<<" in o.merged.final
+        ) | frozenset(self.workflows.stages)
+
+    @property
+    def failed(self) -> bool:
+        """A gating check found something that the port introduced."""
+        return any(c.gating and c.result == "failed" for c in self.checks.values())
+
+
+@dataclass(frozen=True)
+class Port:
+    """Everything that came of one change; `overdue` are the entries whose decision or overlay has run out."""
+
+    changes: ChangeSet
+    files: Files
+    ledger: Ledger
+    overdue: tuple[Entry, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def outcomes(self) -> tuple[FileOutcome, ...]:
+        return self.files.outcomes
+
+    @property
+    def workflows(self) -> Workflows:
+        return self.files.workflows
+
+    @property
+    def checks(self) -> Mapping[str, Check]:
+        return self.files.checks
+
+    @property
+    def mechanical(self) -> Edits:
+        return self.files.mechanical
+
+    @property
+    def final(self) -> Edits:
+        return self.files.final
+
+    @property
+    def unresolved(self) -> tuple[Unresolved, ...]:
+        return self.files.unresolved
+
+    @property
+    def conflicts(self) -> tuple[tuple[str, str], ...]:
+        return self.files.conflicts
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        return self.files.absent
+
+    @property
+    def stages(self) -> dict[str, Stages]:
+        return self.files.stages
+
+    @property
     def status(self) -> str:
         """failed, conflicts, unresolved, present or clean; the worst that holds."""
-        if any(c.gating and c.result == "failed" for c in self.checks.values()) and not self.conflicts:
+        if self.files.failed and not self.conflicts:
             return "failed"
         if self.conflicts:
             return "conflicts"
-        if self.unresolved or self.ledger.open:
+        if self.unresolved or self.ledger.open or self.overdue:
             return "unresolved"
         return "present" if not self.final else "clean"
 
@@ -88,27 +145,31 @@ def _stages(outcome: FileOutcome) -> Stages:
 
 @dataclass(frozen=True)
 class Job:
-    """How a change is ported. `upstream` is upstream's tree after it, asked only for what its checks need."""
+    """How a change is ported. `upstream` is upstream's tree after it, asked only for what its checks need; `sources` what
+    earlier ports of the same run parsed."""
 
     setting: Setting
     upstream: Tree | None = None
     run_tests: bool = False
     resolutions: Mapping[str, Blob | None] = field(default_factory=dict)
     decided_by: str = ""
+    sources: Sources = field(default_factory=Sources, repr=False, compare=False)
 
 
 def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Port:
     """Port one change set onto `job.setting.tree`. Raises SyncError for hostile or unusable input."""
-    job = replace(job, setting=_formatted_ahead(changes, job.setting))
+    files = port_files(changes, replace(job, setting=formatted_ahead(changes, job.setting)), progress)
+    ledger = make_ledger(changes, files.outcomes, job.setting.config, ci=files.workflows.registrations)
+    if job.resolutions:
+        ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
+    return Port(changes, files, ledger)
+
+
+def port_files(changes: ChangeSet, job: Job, progress: Progress = lambda _: None) -> Files:
+    """The files of a change set, merged onto `job.setting.tree` and checked."""
     setting, tree, config = job.setting, job.setting.tree, job.setting.config
-    special = workflow_files(changes, tree, config)
-    outcomes = []
-    for change in changes.files:
-        progress(change.path)
-        outcomes.append(special[change.path] if change.path in special else port_file(change, setting))
-    workflows = port_workflows(changes, [o for o in outcomes if o.change.path in special], setting)
-    by_path = {o.change.path: o for o in workflows.outcomes}
-    outcomes = [_settled(by_path.get(o.change.path, o), job) for o in outcomes]
+    arranged, workflows = arrange(changes, setting, progress)
+    outcomes = [_settled(outcome, job) for outcome in arranged]
     mechanical, final = mechanical_edits(outcomes, tree), final_edits(outcomes, tree)
     final |= without_noops(workflows.edits, tree)
     if setting.translator.style == "vendor" and not has_seam(tree, config) and _names_seam(final.values(), config):
@@ -119,21 +180,32 @@ def port_changes(changes: ChangeSet, job: Job, progress: Progress = lambda _: No
     if theirs and brought:
         final |= needed(brought, Overlay(tree, final), theirs)
     progress("checks")
-    unresolved = tuple(_unresolved(outcomes))
+    unresolved = tuple(unresolved_sites(outcomes))
     checks = verify(_context(job, outcomes, final, unresolved, theirs))
     if not workflows.conflicts:
         checks["ci"] = check_workflows(tree, Overlay(tree, final), theirs, final, config)
-    ledger = make_ledger(changes, outcomes, config, ci=workflows.registrations)
-    if job.resolutions:
-        ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
-    return Port(changes, tuple(outcomes), workflows, ledger, checks, mechanical, final, unresolved)
+    return Files(tuple(outcomes), workflows, checks, mechanical, final, unresolved)
+
+
+def arrange(
+    changes: ChangeSet, setting: Setting, progress: Progress = lambda _: None
+) -> tuple[list[FileOutcome], Workflows]:
+    """What becomes of each file of a change, and of the matrix."""
+    special = workflow_files(changes, setting.tree, setting.config)
+    outcomes = []
+    for change in changes.files:
+        progress(change.path)
+        outcomes.append(special[change.path] if change.path in special else port_file(change, setting))
+    workflows = port_workflows(changes, [o for o in outcomes if o.change.path in special], setting)
+    by_path = {o.change.path: o for o in workflows.outcomes}
+    return [by_path.get(o.change.path, o) for o in outcomes], workflows
 
 
 def _is_brought(outcome: FileOutcome, setting: Setting) -> bool:
     return outcome.ours is None and bool({outcome.path, outcome.change.path} & setting.brought)
 
 
-def _formatted_ahead(changes: ChangeSet, setting: Setting) -> Setting:
+def formatted_ahead(changes: ChangeSet, setting: Setting) -> Setting:
     """The setting with a formatter that has seen the change's images: a process a formatter, not one a file."""
     formatters, translator = setting.config.formatting, setting.translator
     images = [i for c in changes.files for i in (c.before, c.after) if i and i.mode in (REGULAR, EXECUTABLE)]
@@ -161,7 +233,7 @@ def _names_seam(blobs: Iterable[Blob | None], config: Config) -> bool:
     return any(blob and any(s in blob.data for s in spellings) for blob in blobs)
 
 
-def _unresolved(outcomes: Sequence[FileOutcome]) -> list[Unresolved]:
+def unresolved_sites(outcomes: Sequence[FileOutcome]) -> list[Unresolved]:
     """Sites whose statement the change touches; those of untouched lines were there before."""
     found = []
     for outcome in outcomes:
@@ -194,6 +266,7 @@ def _context(
         config=config,
         run_tests=job.run_tests,
         upstream_tree=theirs,
+        sources=job.sources,
         reported={
             p: frozenset(n for u in unresolved if u.path == p for n in (u.line, *u.lines))
             for p in {u.path for u in unresolved}

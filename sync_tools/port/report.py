@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from sync_tools.plural import counted
+from sync_tools.policy import OURS
 from sync_tools.port.pipeline import Port
 from sync_tools.verify.model import Finding
 
@@ -22,6 +24,7 @@ def as_object(port: Port, ledger_path: str) -> dict[str, Any]:
         "unresolved": [{"path": u.path, "line": u.line, "what": u.what, "why": u.why} for u in port.unresolved],
         "conflicts": [{"path": path, "symbol": symbol} for path, symbol in port.conflicts],
         "absent": list(port.absent),
+        "overdue": [{"path": e.downstream.path, "entry": e.id, "why": e.reason} for e in port.overdue],
         "ci": delta.rows(),
         "checks": {
             name: {"result": check.result, "findings": [_finding(f) for f in check.findings]}
@@ -60,6 +63,12 @@ def lines(port: Port) -> Iterator[tuple[str, str]]:
                 "yellow" if outcome.disposition == "absent" else "",
                 f"  {outcome.disposition}: {outcome.path}: {outcome.reason}",
             )
+    waiting = sum(outcome.disposition == "owned" and outcome.reason != OURS for outcome in port.outcomes)
+    if waiting and not port.conflicts:
+        number = port.changes.pr or port.changes.commit[:12]
+        yield "yellow", f"  {counted(waiting, 'worksheet')} to read: vime-sync ledger worksheet {number}"
+    for e in port.overdue:
+        yield "yellow", f"  ran out, decide again: {e.downstream.path} {e.id} {e.op}: {e.reason}"
     yield from _findings(port)
 
 

@@ -56,7 +56,7 @@ class Naming:
 
     @cached_property
     def patterns(self) -> tuple[Rule, ...]:
-        """Rules that are a regular expression with one replacement."""
+        """Rules that are a regular expression with one replacement, or (`report`) with none."""
         return tuple(r for name in WORD_TABLES for r in rules.table(name) if "pattern" in r.data) if self.engine else ()
 
     @cached_property
@@ -81,14 +81,24 @@ class Naming:
         """The casings inside one token."""
         return re.compile(rf"{_BEFORE}(?:{_any(self.casings)})(?![a-z])")
 
+    @cached_property
+    def owned(self) -> re.Pattern[str]:
+        """owner/name of the organisations whose names stand."""
+        owners = {o for r in rules.table("protected") for o in r.words("owners")} | {self.owner}
+        return re.compile(rf"(?<![\w.-])(?:{_any(owners)})/[\w.-]+(?::[\w.-]+)?")
+
+    @cached_property
+    def kept(self) -> re.Pattern[str]:
+        """The spans of a line that keep their words."""
+        return re.compile("|".join(self._kept()))
+
     def _kept(self) -> list[str]:
         kept = [
             str(r.data["pattern"])
             for r in rules.table("protected")
             if "pattern" in r.data and (self.engine or not r.data.get("engine"))
         ]
-        owners = {o for r in rules.table("protected") for o in r.words("owners")} | {self.owner}
-        kept.append(rf"(?<![\w.-])(?:{_any(owners)})/[\w.-]+(?::[\w.-]+)?")
+        kept.append(self.owned.pattern)
         kept += [rf"(?<![A-Za-z]){re.escape(old)}(?![\w-])" for old, _ in self.repositories]
         # A new name that holds its old one ("my-slime") would be renamed again.
         kept += [re.escape(c.alone) for c, _ in self.casings.values() if self.inner.search(c.alone)]
@@ -153,9 +163,20 @@ def _apply(claims: Claims, naming: Naming, match: re.Match[str], start: int, end
         new, code = naming.words[match[kind]]
     else:
         code = kind
-        new = next(str(r.data["replace"]) for r in naming.patterns if r.code == code)
+        rule = next(r for r in naming.patterns if r.code == code)
+        if "report" in rule.data:
+            return _leave(claims, match, str(rule.data["report"]))
+        new = str(rule.data["replace"])
         new = new.capitalize() if match[0][:1].isupper() and new == "a" else new
     claims.edit(Edit(match.start(), match.end(), new, code))
+    return max(match.end(), match.start() + 1)
+
+
+def _leave(claims: Claims, match: re.Match[str], why: str) -> int:
+    """Report what a rename would make untrue, and leave it."""
+    if claims.free(match.start(), match.end()):
+        claims.keep(match.start(), match.end())
+        claims.site(match.start(), match.end(), match[0], why)
     return max(match.end(), match.start() + 1)
 
 

@@ -11,24 +11,45 @@ from multiprocessing.connection import wait
 from sync_tools.translate.result import Translation
 
 Translate = Callable[[str, bytes], Translation]
+Known = Callable[[str, bytes], Translation | None]
 FEW_FILES, FEW_BYTES, CHUNK = 16, 400_000, 4
 
 
-def translate_many(translate: Translate, items: Sequence[tuple[str, bytes]], workers: int) -> dict[str, Translation]:
+def _nothing(path: str, data: bytes) -> None:
+    return None
+
+
+def translate_many(
+    translate: Translate, items: Sequence[tuple[str, bytes]], workers: int, known: Known = _nothing
+) -> dict[str, Translation]:
     """The translations by path, in the order of `items`. An exception in a worker is raised here."""
+    done = translate_all(translate, items, workers, known)
+    return {path: done[path, data] for path, data in items}
+
+
+def translate_all(
+    translate: Translate, items: Sequence[tuple[str, bytes]], workers: int, known: Known = _nothing
+) -> dict[tuple[str, bytes], Translation]:
+    """As `translate_many`, of files that may have several versions; what is `known` costs no process."""
+    done = {item: found for item in items if (found := known(*item)) is not None}
+    return done | _made(translate, [item for item in items if item not in done], workers)
+
+
+def _made(
+    translate: Translate, items: Sequence[tuple[str, bytes]], workers: int
+) -> dict[tuple[str, bytes], Translation]:
     small = len(items) <= FEW_FILES or sum(len(data) for _, data in items) <= FEW_BYTES
     if workers < 2 or small:
-        return {path: translate(path, data) for path, data in items}
+        return {(path, data): translate(path, data) for path, data in items}
     ordered = sorted(items, key=lambda item: -len(item[1]))
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in methods else None)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=begin) as pool:
         paths, datas = zip(*ordered)
-        done = dict(zip(paths, pool.map(translate, paths, datas, chunksize=CHUNK)))
-    return {path: done[path] for path, _ in items}
+        return dict(zip(ordered, pool.map(translate, paths, datas, chunksize=CHUNK)))
 
 
-def _begin() -> None:
+def begin() -> None:
     """A worker lives for one run, and no longer than it: what it inherited is never garbage."""
     gc.freeze()
     threading.Thread(target=_end_with_parent, daemon=True).start()

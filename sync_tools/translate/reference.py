@@ -63,6 +63,7 @@ def _rows(rule: Rule) -> str:
         *rule.words("names"),
         *rule.words("prefixes"),
         *rule.words("files"),
+        *rule.words("blocks"),
     ]
     if pairs:
         return "| upstream | fork |\n|---|---|\n" + "".join(f"| {_cell(a)} | {_cell(b)} |\n" for a, b in pairs)

@@ -24,6 +24,11 @@ class Hunk:
     new_start: int
     new_count: int
 
+    @staticmethod
+    def of(old: range, new: range) -> "Hunk":
+        """From 0-based half-open ranges."""
+        return Hunk(old.start + bool(old), len(old), new.start + bool(new), len(new))
+
     @property
     def old(self) -> range:
         """0-based half-open range of removed lines; empty at the insertion point."""

@@ -55,13 +55,19 @@ def _files(repo: Repo, parent: str, commit: str) -> Iterator[FileChange]:
         raise SyncError(f"cannot read the change: {e}", commit[:12], "fetch upstream again, in full") from e
     sections = re.split(rb"^diff --git .*\n", patch, flags=re.M)[1:]
     at = 0
-    for status, old, new in _raw_records(raw):
+    for status, old, new in raw_records(raw):
         take = 2 if status[0] == "T" else 1
         yield _change(repo, status, old, new, b"".join(sections[at : at + take]))
         at += take
 
 
-def _raw_records(raw: bytes) -> Iterator[tuple[str, tuple[int, str, str], tuple[int, str, str]]]:
+def hunks_between(repo: Repo, old: str, new: str) -> tuple[Hunk, ...]:
+    """The zero-context hunks between two blobs, by their ids, as the accounted diff has them."""
+    patch = repo.run("diff", "-U0", "--inter-hunk-context=0", *ACCOUNTED, old, new, "--")
+    return tuple(_hunk(found.groups()) for found in HUNK.finditer(_headers_only(patch)))
+
+
+def raw_records(raw: bytes) -> Iterator[tuple[str, tuple[int, str, str], tuple[int, str, str]]]:
     """(status, (mode, oid, path) before, the same after) of `git diff --raw -z`."""
     fields = iter(raw.split(b"\0"))
     for head in fields:
@@ -77,12 +83,23 @@ def _change(
     repo: Repo, status: str, old: tuple[int, str, str], new: tuple[int, str, str], section: bytes
 ) -> FileChange:
     before, after = (_image(repo, *side) for side in (old, new))
-    head = section.split(b"\n@@ ", 1)[0]
-    binary = b"\nBinary files " in b"\n" + head or b"\nGIT binary patch" in head
-    hunks = () if binary else tuple(_hunk(found.groups()) for found in HUNK.finditer(_headers_only(section)))
+    binary = _is_binary(section)
+    hunks = patch_hunks(section)
     kinds: dict[str, FileKind] = {"A": "added", "D": "deleted", "R": "renamed", "T": "type"}
     kind = kinds.get(status[0], "mode" if before and after and before.data == after.data else "modified")
     return FileChange(kind, before, after, int(status[1:] or 0) if status[0] == "R" else 0, binary, hunks)
+
+
+def _is_binary(section: bytes) -> bool:
+    head = section.split(b"\n@@ ", 1)[0]
+    return b"\nBinary files " in b"\n" + head or b"\nGIT binary patch" in head
+
+
+def patch_hunks(section: bytes) -> tuple[Hunk, ...]:
+    """The hunks in the patch of one file; none of a binary one."""
+    if _is_binary(section):
+        return ()
+    return tuple(_hunk(found.groups()) for found in HUNK.finditer(_headers_only(section)))
 
 
 def _headers_only(section: bytes) -> bytes:

@@ -25,6 +25,7 @@ class Engine:
     flags: frozenset[str]
     old_flags: Mapping[str, str]
     protected: re.Pattern[str]
+    modules: re.Pattern[str]
     attribution: re.Pattern[str]
 
 
@@ -44,6 +45,7 @@ def load() -> Engine:
         flags=snapshot.of("flag") | frozenset(flags["owned"]),
         old_flags=flags["old"],
         protected=re.compile("|".join(f"(?:{_scoped(p)})" for p in residue["protected"])),
+        modules=re.compile(residue["modules"]),
         attribution=re.compile(residue["attribution"]),
     )
 

@@ -100,10 +100,20 @@ class Source:
 
 
 class Sources:
-    """Each content is parsed once, on whichever side of the port it stands."""
+    """Each content is parsed once, on whichever side of a port it stands, and over a run of ports once for all of them.
+
+    Of each path the contents asked for last are kept: the fork's before and after, translated upstream's, and one more.
+    """
+
+    KEPT = 4
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, bytes], Source] = {}
+        self._known: dict[str, dict[bytes, Source]] = {}
 
     def of(self, path: str, data: bytes) -> Source:
-        return self._known.setdefault((path, data), Source(path, data))
+        kept = self._known.setdefault(path, {})
+        found = kept.pop(data, None) or Source(path, data)
+        kept[data] = found
+        if len(kept) > self.KEPT:
+            del kept[next(iter(kept))]
+        return found

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
+from sync_tools.translate import rules
 from sync_tools.translate.kinds import Kind
 
 _FENCE = re.compile(r"(?P<indent>[ \t]*(?:>[ \t]?)*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+.-]*)")
 _DIRECTIVE = re.compile(r"(?P<indent>[ \t]*)\.\. (?:code-block|code|sourcecode)::[ \t]*(?P<language>[\w+-]*)")
-_KINDS: dict[str, Kind | Literal["kept"]] = {
+_KINDS: dict[str, Kind] = {
     "python": "python",
     "py": "python",
     "python3": "python",
@@ -22,7 +24,6 @@ _KINDS: dict[str, Kind | Literal["kept"]] = {
     "yml": "yaml",
     "diff": "patch",
     "patch": "patch",
-    "bibtex": "kept",
 }
 
 
@@ -56,6 +57,16 @@ def pieces(text: str) -> Iterator[Piece]:
         yield Piece(at, len(text), "markdown")
 
 
+def _kind(language: str, otherwise: Kind) -> Kind | Literal["kept"]:
+    return "kept" if language in kept_languages() else _KINDS.get(language, otherwise)
+
+
+@cache
+def kept_languages() -> dict[str, str]:
+    """The languages whose blocks keep their text, each with the code of the rule that says so."""
+    return {language: rule.code for rule in rules.table("protected") for language in rule.words("blocks")}
+
+
 def _next(text: str, line: int) -> int:
     end = text.find("\n", line)
     return len(text) if end < 0 else end + 1
@@ -69,7 +80,7 @@ def _fenced(text: str, line: int, end: int) -> Piece | None:
     closed = closing.search(text, end)
     if closed is None or closed.start() == end:
         return None
-    kind = _KINDS.get(opened["language"].lower(), "shell" if not opened["language"] else "text")
+    kind = _kind(opened["language"].lower(), "text" if opened["language"] else "shell")
     return Piece(end, closed.start(), kind, opened["indent"])
 
 
@@ -87,4 +98,4 @@ def _directive(text: str, line: int, end: int) -> Piece | None:
         at = stop
     if at == start:
         return None
-    return Piece(start, at, _KINDS.get(opened["language"].lower(), "text"), indent)
+    return Piece(start, at, _kind(opened["language"].lower(), "text"), indent)

@@ -1,71 +1,61 @@
 """No name of upstream's engine or package is left in code, strings, flags and comments of touched files.
 
-Links, repositories, attribution, `sglang.*` modules that were left and reported, and files that translation keeps as they are
-keep their words. In Markdown only code
-counts: prose may speak of upstream.
+What `residue.toml` allows is no finding, until the port brings more of it than there is room for.
 """
 
-import ast
-import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
-from sync_tools.translate.kinds import profile
-from sync_tools.verify import engine
+from sync_tools.verify.budget import Account, Use, account, read
+from sync_tools.verify.census import census
+from sync_tools.verify.leftovers import Leftover, leftovers, names
 from sync_tools.verify.model import Context, Finding
-from sync_tools.verify.source import MARKDOWN, Source
 
-SKIPPED = frozenset({".patch", ".diff", ".lock", ".svg", ".csv", ".jsonl"})
-FENCE = re.compile(r"^\s*(```|~~~)")
-SPAN = re.compile(r"(`+)(.+?)\1")
-FLAG = re.compile(r"(?<![\w-])--[\w-]+")
+FIX = "translate it, protect it in sync.toml, or allow it: vime-sync residue update --reason TEXT"
 
 
 def residue(context: Context) -> Iterator[Finding]:
-    old = [r.old for r in context.config.names if r.old.lower() != r.new.lower()]
-    if not old:
+    words = names(context.config)
+    if words is None:
         return
-    words = re.compile("|".join(re.escape(w) for w in old), re.IGNORECASE)
-    for source in context.files():
-        kept = source.suffix in SKIPPED or profile(source.path, engine=context.config.engine != "same").kept
-        if not kept and words.search(source.text):
-            yield from _in(source, words, context)
+    found = [left for source in context.files() for left in leftovers(source, words, context.config)]
+    found = [left for left in found if left.line not in context.reported.get(left.path, frozenset())]
+    told = _account(context, found)
+    for left in told.unexplained:
+        if not left.foreign:
+            yield Finding(left.path, left.line, "residue.name", f"`{left.word}` still has upstream's name", FIX)
+    for use in told.uses:
+        allowed = f"more than the {use.row.count} of {use.row.name} in {context.config.residue}"
+        for left in _new(context, use):
+            yield Finding(left.path, left.line, "residue.budget", f"`{left.word}` is {allowed}", FIX)
 
 
-def _in(source: Source, words: re.Pattern[str], context: Context) -> Iterator[Finding]:
-    facts = engine.load()
-    kept = _kept_names(source, facts.kept_modules)
-    reported = context.reported.get(source.path, frozenset())
-    for number, line in _code_lines(source):
-        if number in reported or not words.search(line) or facts.attribution.search(line):
-            continue
-        plain = facts.protected.sub(lambda m: " " * len(m[0]), line)
-        for m in re.finditer(r"[\w-]+", plain):
-            if words.search(m[0]) and not (kept & set(re.findall(r"\w+", m[0]))):
-                message = f"`{m[0]}` still has upstream's name"
-                yield Finding(source.path, number, "residue.name", message, "translate it, or protect it in sync.toml")
+def _account(context: Context, found: list[Leftover]) -> Account:
+    """The leftovers of touched files under their rows, each row with all that it answers for in the tree."""
+    budget = read(context.tree, context.config)
+    told = account(found, budget)
+    rows = [use.row for use in told.uses if use.found]
+    if not rows:
+        return told
+    touched = {source.path for source in context.files()}
+    others = census(context.tree, context.config, lambda p: p not in touched and any(r.reaches(p) for r in rows))
+    return replace(account([*found, *others], budget), unexplained=told.unexplained)
 
 
-def _kept_names(source: Source, modules: tuple[str, ...]) -> frozenset[str]:
-    """The engine's modules that the file still imports, and what it imports from them."""
-    names: set[str] = set()
-    for node in source.nodes(ast.Import, ast.ImportFrom):
-        roots = [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
-        if any(root.split(".")[0] in modules for root in roots):
-            names |= {root.split(".")[0] for root in roots}
-            names |= {n for a in node.names for n in (a.asname, a.name) if n}
-    return frozenset(names)
+def _new(context: Context, use: Use) -> Iterator[Leftover]:
+    """Of a row that is overrun, what the port brought: the leftovers on lines that the files did not have before it."""
+    for path in sorted({left.path for left in use.found} & context.touched) if use.over else ():
+        before, after = context.code_before.source(path), context.code.source(path)
+        known = Counter(map(_plain, before.lines if before else ()))
+        brought = set()
+        for number in dict.fromkeys(left.line for left in use.found if left.path == path):
+            line = _plain(after.line(number) if after else "")
+            if not known[line]:
+                brought.add(number)
+            known[line] -= bool(known[line])
+        yield from (left for left in use.found if left.path == path and left.line in brought)
 
 
-def _code_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """The lines that count, by number: all of a program, the code and the flags of Markdown."""
-    if source.suffix not in MARKDOWN:
-        yield from enumerate(source.lines, 1)
-        return
-    fenced = False
-    for number, line in enumerate(source.lines, 1):
-        if FENCE.match(line):
-            fenced = not fenced
-        elif fenced:
-            yield number, line
-        else:
-            yield number, " ".join([m[2] for m in SPAN.finditer(line)] + FLAG.findall(SPAN.sub(" ", line)))
+def _plain(line: str) -> str:
+    return " ".join(line.split())

@@ -50,10 +50,10 @@ def test_aliases_are_expanded() -> None:
 
 
 def test_the_schema_finds_what_github_would_refuse() -> None:
-    assert schema_errors(load(VALID)) == []
-    (error,) = schema_errors(load(VALID.replace(b"    runs-on: x\n", b"")))
+    assert schema_errors(VALID) == ()
+    (error,) = schema_errors(VALID.replace(b"    runs-on: x\n", b""))
     assert error.startswith("jobs.a")
-    assert len(schema_errors({f"k{i}": 1 for i in range(9)}, limit=3)) <= 3
+    assert len(schema_errors("".join(f"k{i}: 1\n" for i in range(9)).encode(), limit=3)) <= 3
 
 
 def test_jobs_have_rows_and_commands_filled_from_them() -> None:

@@ -115,7 +115,9 @@ ANSWERS: dict[str, Schema] = {
         ledger=value(entries=rows(ENTRY), added=COUNT, removed=COUNT, upstream=value(commit=COMMIT, pr=nullable(LINE))),
         pull_request=value(title=WORDS, body=WORDS, labels=rows(WORDS)),
     ),
-    "ledger check": value(ledgers=COUNT, problems=rows(value(ledger=WORDS, entry=nullable(WORDS), what=WORDS))),
+    "ledger check": value(
+        ledgers=COUNT, problems=rows(value(ledger=WORDS, entry=nullable(WORDS), what=WORDS)), undeclared=rows(WORDS)
+    ),
     "ledger resolve": value(entry=ENTRY, written=rows(WORDS), open=COUNT),
     "ledger evidence": value(evidence=EVIDENCE, written=rows(WORDS)),
     "ci check": value(current=FLAG, problems=rows(CI_PROBLEM), inherited=rows(CI_PROBLEM)),

@@ -10,6 +10,7 @@ from sync_tools.ledger.check import check
 from sync_tools.ledger.decide import carry, offered, resolve, settle, waiting
 from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.overview import overview, state
+from sync_tools.ledger.reverts import revert
 from sync_tools.ledger.store import dumps, loads
 
 WHO, TODAY = "Ada <ada@example.org>", date(2026, 6, 1)
@@ -110,4 +111,5 @@ def test_the_overview_has_a_row_with_the_state(told: Port) -> None:
     for e in ledger.open:
         ledger = resolve(ledger, e.id, "dropped", "not wanted", WHO)
     assert state(ledger, TODAY) == "done"
-    assert state(ledger.model_copy(update={"reverted_by": "THUDM/slime#3"}), TODAY) == "reverted"
+    assert state(revert(ledger, "THUDM/slime#3"), TODAY) == "reverted"
+    assert state(revert(ledger, "THUDM/slime#3", ledger.entries[:1]), TODAY) == "done"

@@ -8,9 +8,9 @@ from ledger_world import RULES, Files, Port, change_set, file_change, image, mod
 from sync_tools.config import Config
 from sync_tools.config import Overlay as Deliberate
 from sync_tools.ledger.check import Problem, check
-from sync_tools.ledger.decide import revert
 from sync_tools.ledger.history import written_at
 from sync_tools.ledger.landing import Landing
+from sync_tools.ledger.reverts import revert
 from sync_tools.tree import Blob, Overlay, Tree
 
 PATH, OURS = "slime/utils/data.py", "vime/utils/data.py"

@@ -1,8 +1,7 @@
-"""`sync import`: a whole tree of upstream's, translated, as a git repository with one commit (or as files of one that is there)."""
+"""Upstream's tree at a revision as the fork's: names, paths, policies, the seam; in memory, before anything is written."""
 
 import os
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -11,12 +10,11 @@ from sync_tools.ci.render import workflow
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
-from sync_tools.imported import new_repository, write_files
 from sync_tools.modes import GITLINK, REGULAR, SYMLINK
 from sync_tools.paths import safe
 from sync_tools.policy import policy_for
 from sync_tools.port.style import seam_files
-from sync_tools.translate import Translator, rules
+from sync_tools.translate import Translator
 from sync_tools.translate.pool import translate_many
 from sync_tools.translate.reasons import Reason
 from sync_tools.translate.result import Site, Translation
@@ -36,23 +34,12 @@ class Unresolved:
 
 
 @dataclass(frozen=True)
-class Imported:
-    """What an import did. `files` of upstream's were written: translated, identical or (as they were) failed.
+class Dropped:
+    """A path of upstream's that does not come, by the policy that names it."""
 
-    `commit` is None where the files were written into a repository that was there. `unused_rules` are the codes of the
-    rules that applied nowhere.
-    """
-
-    upstream_commit: str
-    files: int
-    translated: int
-    identical: int
-    dropped: int
-    failed: int
-    unresolved: tuple[Unresolved, ...]
-    seconds: float
-    commit: str | None
-    unused_rules: tuple[str, ...]
+    path: str
+    policy: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -63,32 +50,9 @@ class Tree:
     blobs: Mapping[str, Blob]
     translations: Mapping[str, Translation]
     sources: Mapping[str, bytes]
-    dropped: int
+    modes: Mapping[str, int]
+    dropped: tuple[Dropped, ...]
     collisions: tuple[Unresolved, ...]
-
-
-def import_tree(
-    upstream: Repo, rev: str, to: Path, config: Config, *, cache: Path | None = None, workers: int = 2
-) -> Imported:
-    """Translate upstream at `rev` into `to`. Raises SyncError, with nothing written, for a bad revision, path or target."""
-    began = time.monotonic()
-    tree = translated_tree(upstream, rev, config, cache=cache, workers=workers)
-    commit = _write(to, tree, config)
-    failed = {path for path, t in tree.translations.items() if any(s.what == FAILED for s in t.unresolved)}
-    changed = {p for p, t in tree.translations.items() if t.data != tree.sources[p]} - failed
-    sites = [Unresolved(p, s.line, s.what, s.why) for p, t in sorted(tree.translations.items()) for s in t.unresolved]
-    return Imported(
-        upstream_commit=tree.commit,
-        files=len(tree.translations),
-        translated=len(changed),
-        identical=len(tree.translations) - len(changed) - len(failed),
-        dropped=tree.dropped,
-        failed=len(failed) + len(tree.collisions),
-        unresolved=(*sites, *tree.collisions),
-        seconds=round(time.monotonic() - began, 3),
-        commit=commit,
-        unused_rules=unused_rules(tree.translations.values(), config),
-    )
 
 
 def translated_tree(upstream: Repo, rev: str, config: Config, *, cache: Path | None = None, workers: int = 2) -> Tree:
@@ -100,7 +64,9 @@ def translated_tree(upstream: Repo, rev: str, config: Config, *, cache: Path | N
         )
     translator = Translator(config, config.seam.style or "module", cache)
     entries = upstream.tree(commit).entries
-    wanted = {p: entry for p, entry in entries.items() if not _skipped(config, p)}
+    dropped = tuple(d for path in sorted(entries) if (d := _dropped(config, path)))
+    gone = {d.path for d in dropped}
+    wanted = {path: entry for path, entry in entries.items() if path not in gone}
     sources = _read(upstream, wanted)
     done = _translate(translator, wanted, sources, workers)
     blobs: dict[str, Blob] = {} if config.seam.style == "inline" else dict(seam_files(config))
@@ -116,7 +82,8 @@ def translated_tree(upstream: Repo, rev: str, config: Config, *, cache: Path | N
     _refuse_files_as_folders(blobs)
     blobs |= _workflow(blobs, config)
     kept = {path: done[path] for path in wanted if path not in {c.path for c in collisions}}
-    return Tree(commit, blobs, kept, sources, len(entries) - len(wanted), tuple(collisions))
+    modes = {path: mode for path, (mode, _) in wanted.items()}
+    return Tree(commit, blobs, kept, sources, modes, dropped, tuple(collisions))
 
 
 def _workflow(blobs: Mapping[str, Blob], config: Config) -> dict[str, Blob]:
@@ -129,19 +96,10 @@ def _workflow(blobs: Mapping[str, Blob], config: Config) -> dict[str, Blob]:
     return {paths.workflow: Blob(text, standing.mode if standing else REGULAR)}
 
 
-def unused_rules(translations: Iterable[Translation], config: Config) -> tuple[str, ...]:
-    """The rules with examples that applied nowhere; those of another engine or of absent configuration don't count."""
-    used = {a.rule for t in translations for a in t.applications}
-    engine = config.engine != "same"
-    return tuple(
-        r.code for r in rules.all_rules() if r.examples and r.code not in used and (engine or r.code == "SY201")
-    )
-
-
-def _skipped(config: Config, path: str) -> bool:
-    """Dropped by policy, or the fork's own: neither comes from upstream."""
+def _dropped(config: Config, path: str) -> Dropped | None:
+    """What keeps a path away: not wanted, or the fork's own. Neither comes from upstream."""
     policy = policy_for(config, path)
-    return policy is not None and policy.action in ("skip", "owned")
+    return Dropped(path, policy.match, policy.reason) if policy and policy.action in ("skip", "owned") else None
 
 
 def _read(upstream: Repo, entries: Mapping[str, tuple[int, str]]) -> dict[str, bytes]:
@@ -175,7 +133,7 @@ def _translate(
     translator: Translator, entries: Mapping[str, tuple[int, str]], sources: Mapping[str, bytes], workers: int
 ) -> dict[str, Translation]:
     regular = [(path, sources[path]) for path, (mode, _) in entries.items() if mode not in (SYMLINK, GITLINK)]
-    done = translate_many(Attempt(translator), regular, workers)
+    done = translate_many(Attempt(translator), regular, workers, known=translator.known)
     for path, (mode, _) in entries.items():
         if mode == GITLINK:
             done[path] = Translation(sources[path])
@@ -193,24 +151,3 @@ def _refuse_files_as_folders(blobs: Mapping[str, Blob]) -> None:
                     str(parent),
                     "name other places with [[paths]] in sync.toml",
                 )
-
-
-def _write(to: Path, tree: Tree, config: Config) -> str | None:
-    """The new repository's commit; None where the files were written into a repository that is there."""
-    if _lies_in_repository(to):
-        write_files(to, tree.blobs)
-        return None
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise SyncError("the folder is not empty", str(to), "name a new folder with --to")
-    subject = f"Import {config.upstream.repo}@{tree.commit[:12]}"
-    return new_repository(to, tree.blobs, subject, {"Upstream-Commit": tree.commit})
-
-
-def _lies_in_repository(to: Path) -> bool:
-    """Whether the nearest folder that is there, at or above `to`, belongs to a work tree."""
-    here = to.absolute()
-    nearest = next(place for place in (here, *here.parents) if place.is_dir())
-    try:
-        return Repo.open(nearest).work_tree is not None
-    except SyncError:
-        return False

@@ -7,9 +7,7 @@ import typer
 
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 
-app = typer.Typer(
-    rich_markup_mode=None, help="The seam between the engines: what of it is translated, and whether the engine has it."
-)
+app = typer.Typer(rich_markup_mode=None, help="What of the seam is translated, and whether the engine has it.")
 app.callback(invoke_without_command=True)(help_alone)
 
 
@@ -25,9 +23,10 @@ def sites(
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Find every place that speaks the old engine's language, and say what translation makes of it.
+    """Find the seam sites of a tree, and what became of each.
 
-    The search is independent of the translator: it is what the share of translated sites is measured against.
+    A site speaks the old engine's language. The search is independent of the translator: it is what the share of
+    translated sites is measured against.
 
     Example: vime-sync seam sites --at 624b824a8
     """
@@ -53,7 +52,7 @@ def check(
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Does the engine have what the rules' tables say that it has?
+    """Does the engine have what the rules say it has?
 
     Routes and their queries, fields of requests and answers, sampling parameters, flags and their values, metrics,
     modules, the router's options: each row of each table.

@@ -73,6 +73,7 @@ def lines(seen: Seen, every: bool) -> list[str]:
         f"{value['missed_count']:7} {value['kept_count']:6}"
     )
     out.append(f"{value['share']:.1%} of {value['sites']} sites in {value['files']} files are translated")
+    out += [f"{n} kept: {why}" for why, n in value["kept"].items()]
     for j in seen.judged:
         place = f"{j.site.path}:{j.site.line}:{j.site.column}: {j.site.kind}: {j.site.what}"
         if j.verdict == "missed" or every:

@@ -20,7 +20,7 @@ class Hit:
 
 _PLAIN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("flag", re.compile(r"(?<![\w.-])(--sglang-[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w-])")),
-    ("argument", re.compile(r"\.(sglang_[a-z0-9_]+)\b(?!\s*(?:import|\())")),
+    ("argument", re.compile(r"\b\w*args\.(sglang_[a-z0-9_]+)\b")),
     ("argument", re.compile(r"""attr\(\s*[\w.]+,\s*["'](sglang_[a-z0-9_]+)["']""")),
     ("argument", re.compile(r"(?<=[(,\s])(sglang_[a-z0-9_]+)=(?!=)(?=[^\s=])")),
     ("import", re.compile(r"(?m)^[ \t]*((?:from|import)[ \t]+sglang(?:_router)?\b[\w.]*)")),

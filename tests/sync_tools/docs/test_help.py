@@ -13,7 +13,7 @@ from sync_tools.reference import _walk
 COMMANDS = [name.split()[1:] for name, _ in _walk("vime-sync", typer.main.get_command(app))]
 
 
-@pytest.mark.parametrize("words", [[], ["ledger"], ["ci"], *COMMANDS], ids=" ".join)
+@pytest.mark.parametrize("words", [[], ["ledger"], ["ci"], ["seam"], *COMMANDS], ids=" ".join)
 def test_help_fits_a_terminal_and_has_no_markup(words: list[str], sync: Callable[..., object]) -> None:
     said = sync(*words, "--help")
     assert said.code == 0
@@ -22,7 +22,7 @@ def test_help_fits_a_terminal_and_has_no_markup(words: list[str], sync: Callable
     assert not re.search(r"\w\.\.\.$", said.out, re.MULTILINE), "a summary is cut"
 
 
-@pytest.mark.parametrize("words", [[], ["ledger"], ["ci"]], ids=" ".join)
+@pytest.mark.parametrize("words", [[], ["ledger"], ["ci"], ["seam"]], ids=" ".join)
 def test_a_group_alone_shows_its_help_and_no_error(words: list[str], sync: Callable[..., object]) -> None:
     said = sync(*words)
     assert (said.code, said.err) == (2, "")

@@ -93,6 +93,7 @@ def test_each_kind_in_the_texts_that_hold_it(path: str, text: str, kind: str, wh
         'path = "slime/rollout/generate"\n',
         'requests.get(f"{url}/metrics")\n',
         'SGLANG_ARGS=("x")\n',
+        "from slime.rollout.sglang_rollout import x\nadapter.sglang_url\n",
         '"""What /server_info says."""\n',
     ],
 )

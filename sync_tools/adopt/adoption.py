@@ -1,6 +1,7 @@
 """Adopting a fork that was there before `sync`: what it has of upstream since a cutoff, and how it differs from that."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from sync_tools.adopt.differences import Differences, differences
 from sync_tools.adopt.expected import expected
@@ -12,7 +13,6 @@ from sync_tools.gitio import Repo
 from sync_tools.port.style import seam_folder, seam_style
 from sync_tools.translate import Translator
 from sync_tools.tree import Tree
-from sync_tools.upstream.steps import Side
 from sync_tools.upstream.window import Window
 
 
@@ -25,14 +25,14 @@ class Adoption:
     own: int
 
 
-def adopt(fork: Repo, tree: Tree, upstream: Repo, window: Window, config: Config, cache, who: str) -> Adoption:
+def adopt(
+    fork: Repo, tree: Tree, upstream: Repo, window: Window, config: Config, cache: Path | None, who: str
+) -> Adoption:
     """Compare a tree of the fork with what it shows to have of upstream."""
     translator = Translator(config, seam_style(tree, config), cache)
     images = Images(upstream, translator)
     found = survey(upstream, window, tree, config, translator)
-    entries = upstream.tree(window.cutoff).entries
-    cutoff = {path: Side(path, mode, oid) for path, (mode, oid) in entries.items()}
-    wanted = expected(found, cutoff, images, config)
+    wanted = expected(found, images, config)
     told = differences(wanted, found.places.files, removals(fork, fork.head()), config, who)
     seam = f"{seam_folder(config)}/"
     moved = {move.new for move in told.moves}

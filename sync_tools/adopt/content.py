@@ -5,102 +5,19 @@ that later changes of upstream's replaced does not count; a landing of which not
 successors. Lines that the file had before the window anyway, and lines that say nothing, are no evidence either way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from functools import cached_property, partial
+from typing import Protocol
 
 from sync_tools.adopt.fork import ForkFile
 from sync_tools.adopt.lines import NOTHING, Rendered, tells
 from sync_tools.adopt.trace import BEFORE, Line, Piece, Trace, Traced
+from sync_tools.adopt.verdict import Excuse, PathVerdict, State, Tally, Verdict, overall
 from sync_tools.ledger.align import common
 from sync_tools.upstream.steps import Side
 
-State = Literal["landed", "partly", "absent", "superseded", "skipped"]
-ENOUGH, A_TRACE = 0.5, 0.1
-
-
-class Tally(NamedTuple):
-    """Lines of evidence: written ones `held` of `written`, removed ones `gone` of `removed`."""
-
-    held: int = 0
-    written: int = 0
-    gone: int = 0
-    removed: int = 0
-
-    @property
-    def done(self) -> bool:
-        """The piece is there: at least half of its lines, and at most half of what it replaces."""
-        return self.held >= ENOUGH * self.written and self.gone >= ENOUGH * self.removed
-
-    @property
-    def wanted(self) -> int:
-        return self.written + self.removed
-
-    @property
-    def share(self) -> float:
-        """Of what it wrote, or of what it removed where it wrote nothing: what is gone may never have been there."""
-        if self.written:
-            return self.held / self.written
-        return self.gone / self.removed if self.removed else 1.0
-
-
-def total(tallies: Iterable[Tally]) -> Tally:
-    return Tally(*map(sum, zip(*tallies, strict=True))) if (tallies := list(tallies)) else Tally()
-
-
-@dataclass(frozen=True)
-class PathVerdict:
-    """What the fork has of one path of a landing, piece by piece. `why` says why the path is not judged. `weak`: only lines
-    that prove little could be compared."""
-
-    upstream: str
-    path: str
-    pieces: tuple[Tally, ...] = ()
-    weak: bool = False
-    there: bool = True
-    why: str = ""
-
-    @property
-    def total(self) -> Tally:
-        return total(self.pieces)
-
-    @property
-    def state(self) -> State:
-        return "skipped" if self.why else _state(self.pieces)
-
-    @property
-    def intact(self) -> bool:
-        """All that upstream removed still stands, and nothing that it wrote does."""
-        sums = self.total
-        return sums.removed > 0 and sums.gone == 0 and sums.held == 0
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the fork has of a landing; `by` are the steps that replaced all its lines, where that decided;
-    `cleared`: what it removed is gone."""
-
-    state: State
-    paths: tuple[PathVerdict, ...]
-    by: tuple[int, ...] = ()
-    cleared: bool = True
-
-    @property
-    def judged(self) -> tuple[PathVerdict, ...]:
-        """The paths that decide: those with lines that prove something, where there are any."""
-        told = [p for p in self.paths if not p.why and p.total.wanted]
-        return tuple([p for p in told if not p.weak] or told)
-
-    @property
-    def total(self) -> Tally:
-        return total(p.total for p in self.judged)
-
-    @property
-    def intact(self) -> bool:
-        """Fixed upstream, intact here."""
-        sums = self.total
-        return self.state == "absent" and sums.removed > 0 and sums.gone == 0 and sums.held == 0
+HERE = ("landed", "superseded")
 
 
 class Places(Protocol):
@@ -110,8 +27,8 @@ class Places(Protocol):
 
     def ours(self, traced: Traced) -> ForkFile: ...
 
-    def excuse(self, traced: Traced) -> str:
-        """Why the path is not upstream's to change in the fork, empty where it is."""
+    def excuse(self, traced: Traced) -> Excuse | None:
+        """Why the path is not upstream's to change in the fork, None where it is."""
         ...
 
 
@@ -126,12 +43,12 @@ class Judge:
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """One for each step. The images that `replaced_images` names must be there by now."""
-        found = [self._own(n) for n in range(len(self.trace.steps))]
+        found = [v if v.judged or _excused(v) else replace(v, state="absent") for v in self._left]
+        self._judge_replaced(found)
         for n, verdict in enumerate(found):
-            if not verdict.judged and verdict.state != "skipped":
+            if not verdict.judged and not _excused(verdict) and not verdict.by:
                 found[n] = replace(verdict, state=self._like_its_writers(n, found))
-        for n in reversed(range(len(found))):
-            found[n] = self._by_successors(n, found)
+        self._judge_replaced(found)
         return tuple(found)
 
     def replaced_images(self) -> set[Side]:
@@ -141,87 +58,81 @@ class Judge:
     @cached_property
     def _left(self) -> tuple[Verdict, ...]:
         """By the lines that are left of each landing."""
-        return tuple(self._judged(step, as_written=False) for step in self.trace.steps)
+        return tuple(self._judged(n, lambda line: line in self.trace.standing) for n in range(len(self.trace.steps)))
 
     @cached_property
     def _replaced(self) -> frozenset[int]:
-        left = enumerate(self._left)
-        return frozenset(n for n, v in left if v.state != "skipped" and not v.total.written and self._ended(n))
+        return frozenset(n for n, left in enumerate(self._left) if not left.total.written and self._ended(n))
 
     def _ended(self, n: int) -> list[Line]:
-        """The lines that a landing wrote and a later one replaced."""
-        added = [line for traced in self.trace.steps[n] for piece in traced.pieces for line in piece.added]
+        """The lines that a landing wrote and a later one replaced, where upstream has a say."""
+        judged = [traced for traced in self.trace.steps[n] if not self.places.excuse(traced)]
+        added = [line for traced in judged for piece in traced.pieces for line in piece.added]
         return [line for line in added if line not in self.trace.standing]
 
-    def _judged(self, step: Sequence[Traced], as_written: bool) -> Verdict:
-        verdict = Verdict("landed", tuple(self._path(t, as_written) for t in step))
-        return replace(verdict, state=_overall(verdict))
+    def _judged(self, n: int, counts: Callable[[Line], bool]) -> Verdict:
+        verdict = Verdict("landed", tuple(self._path(n, traced, counts) for traced in self.trace.steps[n]))
+        return replace(verdict, state=overall(verdict))
 
-    def _own(self, n: int) -> Verdict:
-        """By what is left of a landing; as it was, where nothing is."""
-        left = self._left[n]
-        if n not in self._replaced:
-            return left
-        return replace(
-            self._judged(self.trace.steps[n], as_written=True), cleared=left.total.gone == left.total.removed
-        )
+    def _judge_replaced(self, found: list[Verdict]) -> None:
+        """What is left of none at the tip is judged as it was, but for what those that replaced it and are here took. Where
+        they are all here and took everything, it is superseded; so the newest come first."""
+        for n in sorted(self._replaced, reverse=True):
+            ended = self.trace.ended
+            by = {ended[line] for line in self._ended(n)}
+            here = frozenset(m for m in by if found[m].state in HERE)
+            was = self._judged(n, partial(_not_taken, ended, here))
+            if here and not was.total.written and was.total.gone == was.total.removed:
+                was = replace(was, state="superseded", by=tuple(sorted(here)))
+            found[n] = was
 
     def _like_its_writers(self, n: int, found: Sequence[Verdict]) -> State:
         """A landing that only removes what the window wrote, and that the fork has not: whether the fork ever had it."""
         lines = (line for traced in self.trace.steps[n] for piece in traced.pieces for line in piece.removed)
         writers = {line.step for line in lines if line.step != BEFORE}
-        return "absent" if writers and all(found[m].state == "absent" for m in writers) else "landed"
+        return "landed" if all(found[m].state in HERE for m in writers) else "absent"
 
-    def _by_successors(self, n: int, found: Sequence[Verdict]) -> Verdict:
-        """Absent as it was, but what replaced it all is here."""
-        verdict = found[n]
-        if verdict.state != "absent" or not verdict.cleared or n not in self._replaced:
-            return verdict
-        by = tuple(sorted({self.trace.ended[line] for line in self._ended(n)}))
-        done = all(found[m].state in ("landed", "superseded") for m in by)
-        return replace(verdict, state="superseded", by=by) if done else verdict
-
-    def _path(self, traced: Traced, as_written: bool) -> PathVerdict:
+    def _path(self, n: int, traced: Traced, counts: Callable[[Line], bool]) -> PathVerdict:
         ours, upstream = self.places.ours(traced), traced.change.path
-        if why := self.places.excuse(traced):
-            return PathVerdict(upstream, ours.path, why=why)
+        if excuse := self.places.excuse(traced):
+            return PathVerdict(upstream, ours.path, excuse=excuse)
         there = ours.blob is not None
         if not traced.pieces:
             return PathVerdict(upstream, ours.path, (self._whole(traced, ours),), True, there)
         for weak in (False, True):
-            pieces = tuple(self._piece(p, traced, ours, weak, as_written) for p in traced.pieces)
+            pieces = tuple(self._piece(p, n, traced, ours, weak, counts) for p in traced.pieces)
             pieces = tuple(p for p in pieces if p.wanted)
             if pieces:
                 return PathVerdict(upstream, ours.path, pieces, weak, there)
         return PathVerdict(upstream, ours.path, (), True, there)
 
-    def _piece(self, piece: Piece, traced: Traced, ours: ForkFile, weak: bool, as_written: bool) -> Tally:
+    def _piece(
+        self, piece: Piece, n: int, traced: Traced, ours: ForkFile, weak: bool, counts: Callable[[Line], bool]
+    ) -> Tally:
         file = self.trace.files[traced.file]
         first, last = self._image(file.first), self._image(file.last)
         written = removed = held = gone = 0
-        moved = self._texts(line for each in traced.pieces for line in each.removed)
         for line in piece.added:
-            if line not in self.trace.standing and not as_written:
+            if not counts(line):
                 continue
             image, at = self._stands(line)
             for j in image.of(at):
                 text = image.lines[j]
-                if tells(text) and (weak or not (first.bag[text] or text in moved)):
+                if tells(text) and (weak or (line in piece.new and not first.bag[text])):
                     written += 1
                     held += self._holds(ours, traced.file, image, j, weak)
         for line in piece.removed:
             image, at = self._stands(line)
+            if self.trace.rewritten.get((traced.file, image.source[at]), BEFORE) >= n:
+                continue
             for j in image.of(at):
                 text = image.lines[j]
-                if tells(text) and (weak or not last.bag[text]):
+                if tells(text) and (weak or (line in piece.gone and not last.bag[text])):
                     left = ours.bag[text] > last.bag[text]
                     # That a line of the window's is not there proves nothing: the fork may never have had it.
                     removed += left or line.step == BEFORE
                     gone += not left and line.step == BEFORE
         return Tally(held, written, gone, removed)
-
-    def _texts(self, lines: Iterable[Line]) -> set[bytes]:
-        return {image.lines[j] for line in lines for image, at in [self._stands(line)] for j in image.of(at)}
 
     def _stands(self, line: Line) -> tuple[Rendered, int]:
         side, at = self.trace.standing.get(line, (line.side, line.at))
@@ -257,6 +168,14 @@ class Judge:
         return Tally(held=int(same), written=1)
 
 
+def _not_taken(ended: Mapping[Line, int], here: frozenset[int], line: Line) -> bool:
+    return ended.get(line) not in here
+
+
+def _excused(verdict: Verdict) -> bool:
+    return all(p.excuse for p in verdict.paths)
+
+
 def needed(trace: Trace, wanted: Iterable[Traced]) -> set[Side]:
     """The images that judging these paths looks at."""
     found: set[Side | None] = set()
@@ -268,16 +187,3 @@ def needed(trace: Trace, wanted: Iterable[Traced]) -> set[Side]:
         for piece in traced.pieces:
             found |= {line.side for line in piece.removed if line not in trace.standing}
     return {side for side in found if side is not None}
-
-
-def _state(pieces: Sequence[Tally]) -> State:
-    done = [piece.done for piece in pieces]
-    if all(done):
-        return "landed"
-    return "partly" if any(done) and total(pieces).share >= A_TRACE else "absent"
-
-
-def _overall(verdict: Verdict) -> State:
-    if verdict.paths and all(p.why for p in verdict.paths):
-        return "skipped"
-    return _state([piece for p in verdict.judged for piece in p.pieces])

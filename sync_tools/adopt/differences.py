@@ -38,7 +38,7 @@ def differences(
         if files.file(place).blob is None and (moved := _moved(each, files, removals)):
             moves.append(Move(old=each.upstream, new=moved))
             place = moved
-        why = _difference(files.file(place).blob, each, place, removals.get(place))
+        why = difference(files.file(place).blob, each, place, removals.get(place))
         if why and not any(matches(o.path, place) for o in config.overlays):
             overlays.append(Overlay(path=escaped(place), why=f"{STOOD}: {why}", who=who))
     return Differences(tuple(overlays), tuple(moves))
@@ -66,8 +66,8 @@ def _alike(lines: Sequence[bytes], each: Expected) -> bool:
     return len(wanted & set(lines)) >= ALIKE * len(wanted)
 
 
-def _difference(ours: Blob | None, each: Expected, path: str, removal: Removal | None) -> str:
-    """Empty where there is none."""
+def difference(ours: Blob | None, each: Expected, path: str, removal: Removal | None = None) -> str:
+    """How the fork's file differs, in a few words; empty where it does not."""
     if ours is None:
         return f"the fork removed it in {removal.commit[:12]}" if removal else "the fork does not have it"
     if any(ours.data == blob.data for blob in each.blobs):

@@ -4,14 +4,13 @@ That is the import at the cutoff, with those later changes of a file on top that
 the first ones; where the fork skipped one in between, the later ones are merged over the gap, as ports would have been.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from sync_tools.adopt.content import PathVerdict, Verdict
 from sync_tools.adopt.images import Images
-from sync_tools.adopt.places import excuse
 from sync_tools.adopt.survey import Survey
+from sync_tools.adopt.verdict import ENOUGH, PathVerdict, Verdict
 from sync_tools.ci.port import port_template
 from sync_tools.config import Config
 from sync_tools.merge.file import merge_file
@@ -61,15 +60,16 @@ class _Chain:
         return {side for side in {self.first, self.start, *changed} if side is not None}
 
 
-def expected(survey: Survey, cutoff: dict[str, Side], images: Images, config: Config) -> tuple[Expected, ...]:
-    """One for each file of upstream's that the fork should have; `cutoff` are upstream's files there, by path."""
-    chains = [
-        c
-        for c in _chains(survey, cutoff)
-        if c.last is not None and not excuse(c.last.path, config, survey.places.place)
-    ]
+def expected(
+    survey: Survey, images: Images, config: Config, only: Callable[[str], bool] = lambda _: True
+) -> tuple[Expected, ...]:
+    """One for each file of upstream's that the fork should have, of those whose path in the fork is asked for."""
+    entries = images.upstream.tree(survey.window.cutoff).entries
+    cutoff = {path: Side(path, mode, oid) for path, (mode, oid) in entries.items()}
+    chains = [c for c in _chains(survey, cutoff) if c.last is not None and not survey.places.excused(c.last.path)]
     own = {survey.places.translator.path(c.last.path) for c in chains if c.last and not _into(config, c.last.path)}
     chains = [c for c in chains if c.last and _into(config, c.last.path) not in own]
+    chains = [c for c in chains if c.last and only(survey.places.place(c.last.path))]
     sides = {side for chain in chains for side in chain.sides} - survey.places.rendered.keys()
     survey.places.rendered.update(images.rendered(sides))
     return tuple(_expected(chain, survey) for chain in chains)
@@ -95,9 +95,10 @@ def _chains(survey: Survey, cutoff: dict[str, Side]) -> Iterable[_Chain]:
 
 
 def _has(path: PathVerdict, verdict: Verdict) -> bool:
-    """Whether the fork has a landing's change of one path; where no line of it tells, it is like the rest of the landing."""
+    """Whether the fork has a landing's change of one path, or most of it: what it lacks then is a difference. Where no line
+    of the path tells, it is like the rest of the landing."""
     if verdict.state == "partly":
-        return path.state == "landed" and not path.weak
+        return not path.weak and path.total.share >= ENOUGH
     return verdict.state in HAS
 
 

@@ -44,10 +44,7 @@ class Images:
     translator: Translator
     workers: int = 2
 
-    def read(self, side: Side) -> bytes:
-        return side.oid.encode() if side.mode == GITLINK else self.upstream.read(side.oid)
-
-    def _read(self, sides: Sequence[Side]) -> dict[Side, bytes]:
+    def read(self, sides: Sequence[Side]) -> dict[Side, bytes]:
         """The bytes of many files, by one run of git."""
         files = [side for side in sides if side.mode != GITLINK]
         out = self.upstream.run("cat-file", "--batch", data="".join(f"{side.oid}\n" for side in files).encode())
@@ -61,7 +58,7 @@ class Images:
     def rendered(self, sides: Iterable[Side]) -> Mapping[Side, Rendered]:
         """Each file as the fork would have it."""
         wanted = list(dict.fromkeys(sides))
-        data = self._read(wanted)
+        data = self.read(wanted)
         regular = [side for side in wanted if side.mode not in (SYMLINK, GITLINK)]
         keys = {f"{n}:{side.path}": side for n, side in enumerate(regular)}
         job = _Numbered(self.translator, self.translator.config)

@@ -41,6 +41,11 @@ class Rendered:
         return [compact(line) for line in split(self.translation.data)]
 
     @cached_property
+    def source(self) -> list[bytes]:
+        """Upstream's lines."""
+        return [compact(line) for line in split(self.image.data)]
+
+    @cached_property
     def bag(self) -> Counter[bytes]:
         return Counter(self.lines)
 

@@ -1,19 +1,19 @@
-"""The overlays of sync.toml against the fork: which have run out, and which upstream has taken in."""
+"""The overlays of sync.toml against the fork: which have run out, and which say of nothing any more that it differs."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sync_tools.adopt.images import Images
+from sync_tools.adopt.differences import difference
+from sync_tools.adopt.expected import Expected
+from sync_tools.adopt.fork import ForkFiles
 from sync_tools.config import Config, Overlay
 from sync_tools.policy import matches
-from sync_tools.tree import Tree
-from sync_tools.upstream.steps import Side
 
 
 @dataclass(frozen=True)
 class Standing:
-    """An overlay. `taken_in`: none of the paths it names differs from upstream's tip any more."""
+    """An overlay. `taken_in`: no path that it names differs any more from what the fork has of upstream."""
 
     path: str
     why: str
@@ -23,16 +23,14 @@ class Standing:
     taken_in: bool
 
 
-def standing(config: Config, tip: Mapping[str, Side], images: Images, tree: Tree, today: date) -> tuple[Standing, ...]:
-    """`tip` are upstream's files at the tip, by the path that they have in the fork."""
-    return tuple(_standing(overlay, tip, images, tree, today) for overlay in config.overlays)
+def standing(config: Config, wanted: Sequence[Expected], files: ForkFiles, today: date) -> tuple[Standing, ...]:
+    """`wanted` are upstream's files on the paths that overlays name."""
+    return tuple(_standing(overlay, wanted, files, today) for overlay in config.overlays)
 
 
-def _standing(overlay: Overlay, tip: Mapping[str, Side], images: Images, tree: Tree, today: date) -> Standing:
-    paths = [p for p in {*tip, *tree.paths()} if matches(overlay.path, p)]
-    sides = [tip[p] for p in paths if p in tip]
-    rendered = images.rendered(sides)
-    wanted = {p: rendered[tip[p]].translation.data if p in tip else None for p in paths}
-    same = all((blob.data if (blob := tree.blob(p)) else None) == data for p, data in wanted.items())
+def _standing(overlay: Overlay, wanted: Sequence[Expected], files: ForkFiles, today: date) -> Standing:
+    named = [each for each in wanted if matches(overlay.path, each.path)]
+    own = not named and any(matches(overlay.path, path) for path in files.tree.paths())
+    differs = any(difference(files.file(each.path).blob, each, each.path) for each in named)
     expired = overlay.until is not None and overlay.until < today.isoformat()
-    return Standing(overlay.path, overlay.why, overlay.who, overlay.until, expired, same)
+    return Standing(overlay.path, overlay.why, overlay.who, overlay.until, expired, not own and not differs)

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 from sync_tools.adopt.fork import ForkFile, ForkFiles
 from sync_tools.adopt.lines import Rendered
-from sync_tools.adopt.trace import Trace, Traced
+from sync_tools.adopt.trace import File, Trace, Traced
+from sync_tools.adopt.verdict import Excuse
 from sync_tools.ci.paths import counterpart
 from sync_tools.config import Config
-from sync_tools.policy import policy_for
+from sync_tools.policy import OURS, policy_for
 from sync_tools.translate import Translator
 from sync_tools.upstream.steps import Side
 
@@ -23,34 +24,40 @@ class ForkPlaces:
     config: Config
     translator: Translator
     rendered: dict[Side, Rendered]
-    _moved: dict[int, ForkFile | None] = field(default_factory=dict)
+    _ours: dict[int, ForkFile] = field(default_factory=dict)
 
     def place(self, path: str) -> str:
         """Where upstream's path lives in the fork."""
         return counterpart(path, self.files.tree.paths(), self.config.ci) or self.translator.path(path)
 
     def ours(self, traced: Traced) -> ForkFile:
-        file = self.trace.files[traced.file]
-        sides = (file.last, traced.change.after, traced.change.before, file.first)
-        places = list(dict.fromkeys(self.place(side.path) for side in sides if side))
-        found = [self.files.file(place) for place in places]
-        return next((f for f in found if f.blob is not None), None) or self._went(traced) or found[0]
+        """Under one of the paths that the file had, else where the fork moved it. Upstream may have moved another file to a
+        path of this one, so where several stand it is the one that is most like it."""
+        if traced.file not in self._ours:
+            self._ours[traced.file] = self._find(self.trace.files[traced.file])
+        return self._ours[traced.file]
 
-    def _went(self, traced: Traced) -> ForkFile | None:
-        file = self.trace.files[traced.file]
-        if traced.file not in self._moved:
-            known = [self.rendered[side] for side in (file.last, file.first) if side in self.rendered]
-            found = [self.files.moved(self.place(image.image.path), image.lines) for image in known]
-            self._moved[traced.file] = next(filter(None, found), None)
-        return self._moved[traced.file]
+    def _find(self, file: File) -> ForkFile:
+        places = list(dict.fromkeys(map(self.place, reversed(file.paths))))
+        found = [here for here in map(self.files.file, places) if here.blob is not None]
+        images = [self.rendered[side] for side in (file.last, file.first) if side in self.rendered]
+        if len(found) > 1:
+            return max(found, key=lambda here: max((_shared(here, image) for image in images), default=0.0))
+        moved = (self.files.moved(self.place(image.image.path), image.lines) for image in images)
+        return found[0] if found else next(filter(None, moved), None) or self.files.file(places[0])
 
-    def excuse(self, traced: Traced) -> str:
-        """A policy of sync.toml, or that the file is generated; empty for a path that upstream may change."""
-        return excuse(traced.change.path, self.config, self.place)
+    def excuse(self, traced: Traced) -> Excuse | None:
+        """Why a path of a landing is not upstream's to change."""
+        return self.excused(traced.change.path)
+
+    def excused(self, path: str) -> Excuse | None:
+        """A policy of sync.toml, or that the file is generated; None for a path that upstream may change."""
+        policy = policy_for(self.config, path)
+        if policy and policy.action in ("skip", "owned"):
+            return Excuse(policy.reason, policy.action == "owned" and policy.reason != OURS)
+        return Excuse(GENERATED) if self.place(path) == self.config.ci.workflow else None
 
 
-def excuse(path: str, config: Config, place) -> str:
-    policy = policy_for(config, path)
-    if policy and policy.action in ("skip", "owned"):
-        return policy.reason
-    return GENERATED if place(path) == config.ci.workflow else ""
+def _shared(here: ForkFile, image: Rendered) -> float:
+    """The share of an image's lines that a file has."""
+    return sum((here.bag & image.bag).values()) / max(len(image.lines), 1)

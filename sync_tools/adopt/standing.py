@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from sync_tools.adopt.content import PathVerdict, Verdict
 from sync_tools.adopt.survey import Survey
+from sync_tools.adopt.verdict import PathVerdict, Verdict
 from sync_tools.config import Config
 from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.overview import state as ledger_state
@@ -85,7 +85,7 @@ def rows(
         elif known.has(step.landing.pr, step.landing.commit):
             row = replace(row, state="ported", missing=(), intact=False)
         found.append(replace(row, branch=branches.get(step.landing.commit)))
-    return _paired(survey.steps, found, refs, config)
+    return _paired(survey, found, refs, config)
 
 
 def _ref(step: Step, config: Config) -> str:
@@ -109,6 +109,9 @@ def _by_content(step: Step, verdict: Verdict, refs: Sequence[str]) -> Row:
 
 
 def _missing(verdict: Verdict) -> Iterable[Missing]:
+    for path in verdict.paths:
+        if path.excuse and path.excuse.owned:
+            yield Missing(path.path, 0, 0, False, f"the fork's own: {path.excuse.why}")
     for path in verdict.judged:
         sums = path.total
         if sums.held + sums.gone < sums.wanted:
@@ -134,9 +137,9 @@ def _by_ledger(row: Row, ledger: Ledger, today: date) -> Row:
     return replace(row, state=state, open=len(ledger.open), missing=(), intact=False, by=by)
 
 
-def _paired(steps: Sequence[Step], found: Sequence[Row], refs: Sequence[str], config: Config) -> tuple[Row, ...]:
+def _paired(survey: Survey, found: Sequence[Row], refs: Sequence[str], config: Config) -> tuple[Row, ...]:
     """A landing that upstream undid and the fork never had is nothing to bring, and neither is what undid it."""
-    out = list(found)
+    out, steps = list(found), survey.steps
     line = [(step.landing.commit, step.subject) for step in steps]
     for n, step in enumerate(steps):
         for ref in named(step.subject, step.body, config.upstream.repo, line[:n][::-1].copy):
@@ -144,7 +147,7 @@ def _paired(steps: Sequence[Step], found: Sequence[Row], refs: Sequence[str], co
             if at is None or out[at].state not in ("absent", "superseded"):
                 continue
             out[at] = replace(out[at], state="reverted", by=(refs[n],), missing=(), intact=False)
-            if out[n].state == "absent" and not out[n].wanted:
+            if survey.verdicts[n].weak and out[n].state in ("absent", "landed", "superseded"):
                 out[n] = replace(out[n], state="reverted", by=(ref,))
     return tuple(out)
 

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from sync_tools.adopt.content import Judge, Verdict, needed
+from sync_tools.adopt.content import Judge, needed
 from sync_tools.adopt.fork import ForkFiles
 from sync_tools.adopt.images import Images
 from sync_tools.adopt.places import ForkPlaces
 from sync_tools.adopt.trace import Trace, trace
+from sync_tools.adopt.verdict import Verdict
 from sync_tools.config import Config
 from sync_tools.gitio import Repo
 from sync_tools.ledger.lines import split
@@ -31,9 +32,11 @@ def survey(upstream: Repo, window: Window, tree: Tree, config: Config, translato
     """Judge every landing of the window against a tree of the fork."""
     images = Images(upstream, translator)
     done = steps(upstream, window)
-    traced = trace(done, lambda side: len(split(images.read(side))))
-    ends = upstream.tree(window.cutoff).paths() | upstream.tree(window.tip).paths()
-    files = ForkFiles(tree, frozenset(translator.path(path) for path in ends))
+    changed = {side for step in done for change in step.changes for side in change[:2] if side}
+    texts = images.read(sorted(changed))
+    traced = trace(done, lambda side: split(texts[side]))
+    known = {side.path for side in changed} | upstream.tree(window.cutoff).paths()
+    files = ForkFiles(tree, frozenset(translator.path(path) for path in known))
     places = ForkPlaces(traced, files, config, translator, {})
     wanted = [t for step in traced.steps for t in step if not places.excuse(t)]
     places.rendered |= images.rendered(needed(traced, wanted))

@@ -1,4 +1,4 @@
-"""`sync ledger`: list, show, check, resolve, evidence."""
+"""`sync ledger`: list, show, worksheet, check, resolve, evidence."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -62,6 +62,27 @@ def show(
 
 
 @app.command()
+def worksheet(
+    number: Number,
+    path: Annotated[str, typer.Option(metavar="GLOB", help="Only these paths.")] = "",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page of HTML instead of printing.")] = None,
+    upstream: UpstreamPlace = None,
+    repo: RepoPath = Path(),
+    config: ConfigPath = None,
+    json: AsJson = False,
+) -> None:
+    """What upstream changed on paths that are the fork's own.
+
+    Translated, beside the fork's function of that name: do by hand what is worth it, then decide with resolve.
+
+    Example: vime-sync ledger worksheet 1921
+    """
+    from sync_tools.commands.worksheet import run
+
+    raise typer.Exit(run(settings(upstream, repo, config, json), number, path, out))
+
+
+@app.command()
 def check(
     number: Annotated[str | None, typer.Argument(help="One ledger only.", metavar="[N]")] = None,
     upstream: UpstreamPlace = None,
@@ -75,7 +96,7 @@ def check(
 
     Example: vime-sync ledger check
     """
-    from sync_tools.commands.ledgers import checking
+    from sync_tools.commands.checking import checking
 
     raise typer.Exit(checking(settings(upstream, repo, config, json), number))
 

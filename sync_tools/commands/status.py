@@ -1,18 +1,20 @@
 """`sync status`: what of upstream the fork has, what it lacks, and what waits for a person."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 
+from sync_tools.adopt.expected import expected
 from sync_tools.adopt.images import Images
 from sync_tools.adopt.overlays import Standing, standing
 from sync_tools.adopt.standing import BEHIND, Row, Waiting, rows, waiting
 from sync_tools.adopt.survey import survey
 from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
-from sync_tools.gitio import Repo
 from sync_tools.ledger import store
 from sync_tools.ledger.desk import Desk
+from sync_tools.ledger.escape import plain
+from sync_tools.ledger.judge import overlay_of
 from sync_tools.plural import counted
 from sync_tools.port.known import known
 from sync_tools.port.style import seam_style
@@ -20,8 +22,9 @@ from sync_tools.terminal import clean, print_json
 from sync_tools.translate import Translator
 from sync_tools.upstream.mirror import cache_dir
 from sync_tools.upstream.resolve import main_line
-from sync_tools.upstream.steps import Side
 from sync_tools.upstream.window import Window, window
+
+FIX = re.compile(r"\b(?:bug|fix|revert|repair|correct|restore)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def run(settings: Settings, tip: str | None, cutoff: str | None) -> int:
 
 def status_of(settings: Settings, tip: str | None, cutoff: str | None) -> Status:
     """The status of the fork's HEAD."""
-    config, upstream, today = settings.config, settings.upstream, datetime.now(UTC).date()
+    config, upstream, today = settings.config, settings.upstream, settings.today
     base = settings.repo.head()
     had = known(settings.repo, base, config)
     if not (since := cutoff or had.cutoff):
@@ -67,17 +70,14 @@ def status_of(settings: Settings, tip: str | None, cutoff: str | None) -> Status
     found = survey(upstream, span, tree, config, translator)
     ledgers = store.read_all(tree, config)
     branches = {ledger.upstream.commit: branch for branch, ledger in Desk(settings.repo, config).elsewhere()}
+    images, overlaid = Images(upstream, translator), lambda path: overlay_of(config, path) is not None
+    named = expected(found, images, config, overlaid) if config.overlays else ()
     return Status(
         span,
         rows(found, ledgers, had, branches, today, config),
         waiting(ledgers, today),
-        standing(config, sides_at(upstream, span.tip, translator), Images(upstream, translator), tree, today),
+        standing(config, named, found.places.files, today),
     )
-
-
-def sides_at(upstream: Repo, rev: str, translator: Translator) -> dict[str, Side]:
-    """Upstream's files of a revision, by the path that they have in the fork."""
-    return {translator.path(path): Side(path, mode, oid) for path, (mode, oid) in upstream.tree(rev).entries.items()}
 
 
 def _object(status: Status) -> dict[str, object]:
@@ -106,9 +106,9 @@ def lines(status: Status, repo: str) -> Iterator[str]:
     yield f"{repo} {status.window.cutoff[:12]}..{status.window.tip[:12]}: {counted(len(status.rows), 'landing')}"
     yield from _person(status)
     for title, chosen in (
-        ("Fixed upstream, intact here", [row for row in behind if row.intact]),
+        ("Fixed upstream, intact here", [row for row in behind if _is_fix(row)]),
         ("Partly here", [row for row in behind if row.state == "partly"]),
-        ("Not here", [row for row in behind if row.state == "absent" and not row.intact]),
+        ("Not here", [row for row in behind if row.state == "absent" and not _is_fix(row)]),
     ):
         if chosen:
             yield f"\n{title}"
@@ -118,22 +118,29 @@ def lines(status: Status, repo: str) -> Iterator[str]:
     yield f"{counted(len(behind), 'landing')} behind, {counted(sum(row.behind for row in behind), 'line')}"
 
 
+def _is_fix(row: Row) -> bool:
+    """A landing that says that it mends something, and the lines that it mended all stand."""
+    return row.intact and FIX.search(row.title) is not None
+
+
 def _person(status: Status) -> Iterator[str]:
     opened = [row for row in status.rows if row.state == "open"]
     later = [w for w in status.waiting if not w.open]
     if opened:
         yield "\nOpen: vime-sync ledger show N"
-        yield from (f"  {_name(row):<14}{counted(row.open, 'entry', 'entries'):<12}  {row.title}" for row in opened)
+        yield from (
+            f"  {_name(row):<14}{counted(row.open, 'entry', 'entries'):<12}  {plain(row.title)}" for row in opened
+        )
     if later:
         yield "\nPut off or given up"
         for w in later:
-            yield f"  {w.pr or '':<8}{w.entry[:8]}  {w.op:<9} {w.path}: {w.reason}{_terms(w.who, w.until, w.expired)}"
+            yield f"  {w.pr or '':<8}{w.entry[:8]}  {w.op:<9} {plain(w.path)}: {plain(w.reason)}{_terms(w.who, w.until, w.expired)}"
     told = [o for o in status.overlays if o.expired or o.taken_in]
     if told:
         yield "\nOverlays to look at"
         for o in told:
-            taken = "; upstream has taken it in" if o.taken_in else ""
-            yield f"  {o.path}: {o.why}{_terms(o.who, o.until, o.expired)}{taken}"
+            taken = "; nothing differs there any more" if o.taken_in else ""
+            yield f"  {plain(o.path)}: {plain(o.why)}{_terms(o.who, o.until, o.expired)}{taken}"
 
 
 def _terms(who: str, until: str | None, expired: bool) -> str:
@@ -144,7 +151,7 @@ def _terms(who: str, until: str | None, expired: bool) -> str:
 
 def _line(row: Row) -> str:
     place = f"  (on {row.branch})" if row.branch else ""
-    return f"  {_name(row):<14}{f'{row.held}/{row.wanted}':<12}  {row.title}{place}"
+    return f"  {_name(row):<14}{f'{row.held}/{row.wanted}':<12}  {plain(row.title)}{place}"
 
 
 def _there(found: Sequence[Row]) -> Iterator[str]:

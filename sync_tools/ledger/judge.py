@@ -8,16 +8,18 @@ from sync_tools.config import Config, Overlay
 from sync_tools.ledger.follow import TEMPLATE
 from sync_tools.ledger.model import Op, State
 from sync_tools.ledger.rules import applied, is_seam, is_short
+from sync_tools.ledger.translated import Translated
 from sync_tools.ledger.units import Marks, Unit
-from sync_tools.ledger.view import FileView, Translated
+from sync_tools.ledger.view import FileView
 from sync_tools.merge.result import Conflict
-from sync_tools.policy import matches
+from sync_tools.policy import OURS, matches
 from sync_tools.translate.result import Site
 from sync_tools.upstream.course import back, forward
 
 UNEXPLAINED = "the fork's lines are not the translation, and no overlay says why"
 ALREADY = "the fork has it already"
 GENERATED = "made again from its template"
+WORKSHEET = "upstream's change is not merged: `vime-sync ledger worksheet` shows it beside the fork's"
 NO_PLACE = "the fork's matrix has no place for it"
 TEST = re.compile(rb"""(["'])test_file\1\s*:\s*["']([^"']+)["']""")
 JOB = re.compile(rb"""^\s*(["'])([^"']+)\1\s*:\s*\{\s*$""")
@@ -65,7 +67,7 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
         case "generated":
             return Verdict("generated", reason=outcome.reason or GENERATED, traced=False)
         case "owned":
-            return Verdict("diverged", reason=outcome.reason, who="sync.toml", traced=False)
+            return _owned(outcome.reason)
         case "present":
             return _present(view, unit)
     match unit.mark:
@@ -78,6 +80,13 @@ def judge(view: FileView, unit: Unit, config: Config) -> Verdict:
         case "absent":
             return Verdict("absent", "open", _no_place(view, unit), traced=False)
     return _file_wide(view, config) if unit.whole else _lines(view, unit, config)
+
+
+def _owned(reason: str) -> Verdict:
+    """What upstream did to a path that is the fork's alone waits for a person, but for what no upstream decides."""
+    if reason == OURS:
+        return Verdict("diverged", reason=reason, who="sync.toml", traced=False)
+    return Verdict("diverged", "open", f"{reason}; {WORKSHEET}", traced=False)
 
 
 def _present(view: FileView, unit: Unit) -> Verdict:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from sync_tools.plural import counted
+from sync_tools.policy import OURS
 from sync_tools.port.pipeline import Port
 from sync_tools.verify.model import Finding
 
@@ -61,6 +63,10 @@ def lines(port: Port) -> Iterator[tuple[str, str]]:
                 "yellow" if outcome.disposition == "absent" else "",
                 f"  {outcome.disposition}: {outcome.path}: {outcome.reason}",
             )
+    waiting = sum(outcome.disposition == "owned" and outcome.reason != OURS for outcome in port.outcomes)
+    if waiting and not port.conflicts:
+        number = port.changes.pr or port.changes.commit[:12]
+        yield "yellow", f"  {counted(waiting, 'worksheet')} to read: vime-sync ledger worksheet {number}"
     for e in port.overdue:
         yield "yellow", f"  ran out, decide again: {e.downstream.path} {e.id} {e.op}: {e.reason}"
     yield from _findings(port)

@@ -167,7 +167,9 @@ def replay(
     config: ConfigPath = None,
     json: AsJson = False,
 ) -> None:
-    """Import at one commit, port every commit up to another, and compare with the import of that one.
+    """Port a window of upstream onto an import, and compare.
+
+    Imports upstream at one commit, ports every commit up to another, and compares with the import of that one.
 
     Example: vime-sync replay --from 8ef1fb47e --to 624b824a8 --workdir /tmp/replay
     """

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from sync_tools.ledger.align import common
 from sync_tools.ledger.lines import split
 from sync_tools.ledger.symbols import labels
 from sync_tools.tree import Blob, Tree
@@ -168,14 +169,18 @@ def _explained(path: str, change: FileChange | None, replaced: bool, ends: Ends)
     file = EditedFile(change, ends)
     if file.change.binary or final is None:
         return final is not None or ends.explains(path, path)
-    has, theirs = Counter(split(final.data)), Counter(split(file.wanted.data) if file.wanted else [])
-    before = Counter(split(change.before.data) if change.before else [])
-    after = Counter(split(change.after.data))
-    extra = {line for line in has - theirs if line.strip()} - (after - before).keys()
-    less = {line for line in theirs - has if line.strip()} - (before - after).keys()
     if final.mode != (wanted or final).mode and change.after.mode == (change.before or change.after).mode:
         return False
-    symbols = [n for (n, _), line in zip(labels(path, final.data), split(final.data)) if line in extra]
-    if file.wanted:
-        symbols += [n for (n, _), line in zip(labels(path, file.wanted.data), split(file.wanted.data)) if line in less]
-    return all(ends.explains(path, symbol) for symbol in symbols)
+    here, there = split(final.data), split(file.wanted.data) if file.wanted else []
+    pairs = common(here, there)
+    before, after = (Counter(split(image.data)) if image else Counter() for image in (change.before, change.after))
+    sides = (
+        (here, labels(path, final.data), {i for i, _ in pairs}, after - before),
+        (there, labels(path, file.wanted.data if file.wanted else b""), {j for _, j in pairs}, before - after),
+    )
+    return all(
+        not line.strip() or line in ours or ends.explains(path, symbol)
+        for lines, symbols, same, ours in sides
+        for n, (line, (symbol, _)) in enumerate(zip(lines, symbols, strict=True))
+        if n not in same
+    )

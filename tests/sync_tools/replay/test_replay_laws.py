@@ -173,3 +173,23 @@ def test_edits_of_the_fork_survive_or_are_named(drawn, replayed, imports, first,
     for path, mark in marks:
         times = sum(text.count(mark + "\n") for text in standing)
         assert times == 1 or path in named, (path, mark, times)
+
+
+def test_a_file_that_the_fork_renamed_gets_upstreams_edits(replayed, tmp_path, git):
+    old, new = "vime/utils/http_utils.py", "vime/utils/our_http.py"
+    overlay = folder(tmp_path, {"overlay.toml": f'[rename]\n"{old}" = "{new}"\n'})
+    done = replayed(overlay)
+    assert done.overlay_lost == () and done.conflicts == () and done.final_tree_diff == ()
+    place = tmp_path / "work"
+    assert not (place / old).exists()
+    assert (place / new).read_text("utf-8") == git(place, "show", f"import:{old}") + "\n"
+
+
+def test_a_folder_inside_a_repository_is_refused(sync, upstream, first, handwritten):
+    answer = sync("replay", "--from", first, "--to", "main", "--workdir", handwritten / "x", upstream=upstream)
+    assert answer.code == 2 and "lies in a repository" in answer.err and not (handwritten / "x").exists()
+
+
+def test_wrong_ends_are_refused(sync, upstream, first, tmp_path):
+    answer = sync("replay", "--from", "main", "--to", first, "--workdir", tmp_path / "x", "--json", upstream=upstream)
+    assert answer.code == 2 and json.loads(answer.out)["error"]["what"] and not (tmp_path / "x").exists()

@@ -5,6 +5,7 @@ import re
 from sync_tools.commands.options import Settings
 from sync_tools.config import load
 from sync_tools.errors import SyncError
+from sync_tools.plural import counted
 from sync_tools.port import paused
 from sync_tools.port.fork import Fork
 from sync_tools.port.pipeline import Progress
@@ -83,6 +84,8 @@ def _show(session: Session, dry_run: bool) -> None:
     from rich.text import Text
 
     out = console()
+    if session.window:
+        out.print(Text(f"Window {session.window}: {counted(len(session.ports), 'change')}", style="bold"))
     for port in session.ports:
         for style, line in lines(port):
             out.print(Text(clean(line), style=style))

@@ -8,6 +8,7 @@ from sync_tools.config import load
 from sync_tools.errors import SyncError
 from sync_tools.plan.forport import Briefer, plan_lines, plan_object
 from sync_tools.plan.model import Briefing
+from sync_tools.plural import counted
 from sync_tools.port import paused
 from sync_tools.port.fork import Fork
 from sync_tools.port.pipeline import Progress
@@ -94,6 +95,8 @@ def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upst
     from rich.text import Text
 
     out = console()
+    if session.window:
+        out.print(Text(f"Window {session.window}: {counted(len(session.ports), 'change')}", style="bold"))
     for port, plan in zip(session.ports, told, strict=True):
         for style, line in [*lines(port), *(plan_lines(port, plan, upstream) if plan else ())]:
             out.print(Text(clean(line), style=style))

@@ -13,7 +13,7 @@ from sync_tools.outcome import FileOutcome
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Image
 from sync_tools.upstream.course import Step
-from sync_tools.upstream.whole import Course, courses
+from sync_tools.upstream.whole import Course, courses, vacated
 
 Seen = tuple[tuple[FileOutcome, ...], tuple[Passage | None, ...]]
 
@@ -31,11 +31,7 @@ class _Window:
 
     def seen(self) -> list[Seen]:
         found = courses(self._changes, self._step, self._has)
-        left = frozenset(
-            self._rules.place(c.whole.before.path)
-            for c in found
-            if c.whole.before and not c.born and (c.whole.after is None or c.whole.after.path != c.whole.before.path)
-        )
+        left = frozenset(map(self._rules.place, vacated(found)))
         of: dict[tuple[int, int], tuple[FileOutcome, Passage | None]] = {}
         for course in found:
             whole = FileView(self._whole(course, left))

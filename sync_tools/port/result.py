@@ -15,13 +15,15 @@ STATUSES = ("failed", "conflicts", "unresolved", "present", "clean")
 
 @dataclass(frozen=True)
 class Session:
-    """What came of a run. `branch` is None when none moved; `worktree` is where conflicts wait."""
+    """What came of a run. `branch` is None when none moved; `worktree` is where conflicts wait; `window` names the ends
+    of a window."""
 
     ports: tuple[Port, ...]
     ledgers: tuple[str, ...]
     branch: str | None
     worktree: Path | None
     seconds: float
+    window: str = ""
 
     @property
     def status(self) -> str:

@@ -20,7 +20,7 @@ from sync_tools.port.prepared import translated_ahead
 from sync_tools.tree import Overlay
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Image
 from sync_tools.upstream.course import Step, forward
-from sync_tools.upstream.whole import Course, courses
+from sync_tools.upstream.whole import Course, courses, vacated
 from sync_tools.verify.model import Check
 
 
@@ -39,7 +39,7 @@ def port_window(changes: Sequence[ChangeSet], job: Job, progress: Progress = lam
     setting = translated_ahead(_images(changes, job.setting.config), job.setting)
     config = setting.config
     found = _courses(changes, setting)
-    setting = replace(setting, left=_left(found, setting))
+    setting = replace(setting, left=frozenset(map(setting.translator.path, vacated(found))))
     whole = _whole(changes, found)
     files = port_files(whole, replace(job, setting=setting), progress)
     progress("ledgers")
@@ -73,16 +73,6 @@ def _courses(changes: Sequence[ChangeSet], setting: Setting) -> list[Course]:
         return image.path not in left and setting.tree.blob(place(image.path)) is not None
 
     return courses(changes, lambda c, f: steps(config, c, f), has)
-
-
-def _left(found: Iterable[Course], setting: Setting) -> frozenset[str]:
-    """The fork's paths whose files move away or go."""
-    place = setting.translator.path
-    return frozenset(
-        place(c.whole.before.path)
-        for c in found
-        if c.whole.before and not c.born and (c.whole.after is None or c.whole.after.path != c.whole.before.path)
-    )
 
 
 def _whole(changes: Sequence[ChangeSet], found: Sequence[Course]) -> ChangeSet:

@@ -33,18 +33,21 @@ def start_window(request: Request, places: Places, progress: Progress = lambda _
         raise SyncError("a window has a name", "--as", "add --as NAME")
     for path in request.bring:
         safe(path, "--bring")
-    asked = _window(request, places, progress)
+    asked = _window(request, places)
     branch = branch_name(request.name, asked.landings, places.config)
+    said = f"{asked.cutoff[:12]}..{asked.tip[:12]}" + ("" if request.cutoff else ", from where the fork began")
     if not asked.landings:
-        return Session((), (), None, None, time.monotonic() - began)
+        return Session((), (), None, None, time.monotonic() - began, said)
     if request.dry_run:
-        return _begin(Run(request, places, branch, places.fork.base(request.base), None, progress), asked)
+        run = Run(request, places, branch, places.fork.base(request.base), None, progress)
+        return replace(_begin(run, asked), window=said)
     committer = places.fork.committer()
     with places.fork.lock():
-        return _begin(Run(request, places, branch, places.fork.base(request.base), committer, progress), asked)
+        run = Run(request, places, branch, places.fork.base(request.base), committer, progress)
+        return replace(_begin(run, asked), window=said)
 
 
-def _window(request: Request, places: Places, progress: Progress) -> Window:
+def _window(request: Request, places: Places) -> Window:
     if not request.tip:
         raise SyncError("a window needs its end", "--tip", "add --tip REV, the last commit of upstream's to port")
     cutoff = request.cutoff
@@ -56,7 +59,6 @@ def _window(request: Request, places: Places, progress: Progress) -> Window:
                 "--cutoff",
                 "add --cutoff REV, the last commit of upstream's that the fork has",
             )
-        progress(f"from {cutoff[:12]}, where the fork began")
     return window(places.upstream, cutoff, request.tip)
 
 

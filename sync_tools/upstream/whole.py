@@ -1,6 +1,6 @@
 """The files of a window: what became of each between the cutoff and the tip, with every change in between."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -54,19 +54,25 @@ def courses(
         tuple(Part(n, i, c := changes[n].files[i], step(changes[n], c)) for n, i in thread)
         for thread in threads([[_paths(f) for f in each.files] for each in changes])
     ]
-    left = frozenset(p for parts in found if (p := _left(parts)))
+    left = frozenset(p for parts in found if (p := _left([part.change for part in parts])))
     return sorted(
         (_course(parts, has, left) for parts in found), key=lambda c: (c.whole.after is not None, c.whole.path)
     )
+
+
+def vacated(found: Iterable[Course]) -> frozenset[str]:
+    """Upstream's paths whose files the window moves away or deletes, so that another file may come there."""
+    left = (_left([part.change for part in c.parts]) for c in found if not c.born)
+    return frozenset(path for path in left if path)
 
 
 def _paths(change: FileChange) -> tuple[str | None, str | None]:
     return change.before and change.before.path, change.after and change.after.path
 
 
-def _left(parts: Sequence[Part]) -> str | None:
-    """The path at which the file stood at the cutoff, where it does not stand at the tip."""
-    first, last = parts[0].change.before, parts[-1].change.after
+def _left(changes: Sequence[FileChange]) -> str | None:
+    """The path at which a file stood before its changes, where it does not stand after them."""
+    first, last = changes[0].before, changes[-1].after
     return first.path if first and (last is None or last.path != first.path) else None
 
 

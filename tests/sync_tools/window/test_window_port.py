@@ -82,6 +82,8 @@ def test_a_dry_run_writes_nothing(sync, fork, upstream, git):
 def test_the_cutoff_is_where_the_fork_was_imported(sync, fork, upstream):
     value = value_of(sync("port", "--tip", "main", "--as", "w", "--dry-run", "--json", repo=fork, upstream=upstream))
     assert len(value["ports"]) == 9
+    answer = sync("port", "--tip", "main", "--as", "w", "--dry-run", repo=fork, upstream=upstream)
+    assert "from where the fork began: 9 changes" in answer.out
 
 
 def test_an_empty_window_is_nothing_to_do(sync, fork, upstream):

@@ -29,6 +29,7 @@ check: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/vime-sync ci check
+	$(BIN)/vime-sync seam check
 
 unit: env
 	$(BIN)/python -m pytest -n 2 --dist loadfile

@@ -1,39 +1,46 @@
 """`make bench`: every benchmark that this machine has the material for.
 
-SYNC_UPSTREAM names a clone of slime, SYNC_FORK one of a fork of it on the same engine, SYNC_PAIRS a file of commit pairs.
+SYNC_UPSTREAM names a clone of slime, SYNC_FORK one of a fork of it on the same engine, SYNC_PAIRS a file of commit pairs,
+SYNC_PORTED a repository in which a window was ported (as `sync replay` leaves one). Peers that are not installed (PyPI's
+ast-grep-cli, Debian's wiggle) print null.
 """
 
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 HERE = Path(__file__).parent
-UPSTREAM, FORK, PAIRS = (os.environ.get(name) for name in ("SYNC_UPSTREAM", "SYNC_FORK", "SYNC_PAIRS"))
+# Each benchmark, and the variables that name what it needs, by option.
+NEEDS: dict[str, dict[str, str]] = {
+    "http_client": {},
+    "ci_history": {"--upstream": "SYNC_UPSTREAM"},
+    "port_speed": {"--upstream": "SYNC_UPSTREAM"},
+    "translate_speed": {"--upstream": "SYNC_UPSTREAM"},
+    "overlay_replay": {"--upstream": "SYNC_UPSTREAM"},
+    "merge_fidelity": {"--upstream": "SYNC_UPSTREAM", "--fork": "SYNC_FORK", "--pairs": "SYNC_PAIRS"},
+    "window_share": {"--repo": "SYNC_PORTED"},
+}
 
 
-def runs() -> dict[str, list[str] | None]:
-    """Each benchmark's arguments, None where something that it needs is not named."""
-    return {
-        "http_client": [],
-        "ci_history": ["--upstream", UPSTREAM] if UPSTREAM else None,
-        "port_speed": ["--upstream", UPSTREAM] if UPSTREAM else None,
-        "merge_fidelity": ["--upstream", UPSTREAM, "--fork", FORK, "--pairs", PAIRS]
-        if UPSTREAM and FORK and PAIRS
-        else None,
-    }
+def arguments(needs: Mapping[str, str], environment: Mapping[str, str]) -> list[str] | None:
+    """A benchmark's arguments, None where something that it needs is not named."""
+    if not all(environment.get(name) for name in needs.values()):
+        return None
+    return [word for option, name in needs.items() for word in (option, environment[name])]
 
 
 def main() -> int:
     worst = 0
-    for name, arguments in runs().items():
+    for name, needs in NEEDS.items():
         print(f"== {name}", flush=True)
-        if arguments is None:
-            print("not run: needs SYNC_UPSTREAM" + (", SYNC_FORK and SYNC_PAIRS" if name == "merge_fidelity" else ""))
+        words = arguments(needs, os.environ)
+        if words is None:
+            print("not run: needs " + ", ".join(needs.values()))
             continue
-        worst = max(
-            worst, subprocess.run([sys.executable, str(HERE / f"{name}.py"), *arguments], check=False).returncode
-        )
+        command = [sys.executable, str(HERE / f"{name}.py"), *words]
+        worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
 
 

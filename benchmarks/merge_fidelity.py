@@ -27,6 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.merge_others import Other, Sides, other, own_lines
 from sync_tools.config import Config, Rename, Repository
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.lines import split
@@ -145,36 +146,31 @@ def _by_command(command: list[str], base: bytes, ours: bytes, theirs: bytes) -> 
     return Outcome(done.stdout, done.returncode == 0)
 
 
-def score(found: list[Case], merge: Merge, respell: Respell) -> tuple[Score, list[dict[str, str]]]:
+def score(found: list[Case], merge: Merge, respell: Respell) -> tuple[Score, list[Other]]:
     """The figures, and a line on each file that did not come out as the person made it."""
     total = Score()
     others = []
     for case in found:
         base, theirs = (respell(case.upstream_path, data) for data in (case.base, case.theirs))
         outcome = merge(case.path, base, case.ours, theirs)
-        own = set(split(case.person)) - {*split(base), *split(case.ours), *split(theirs)}
+        sides = Sides(base, case.ours, theirs, case.person)
+        reachable = not own_lines(sides)
         exact = outcome.clean and outcome.data == case.person
         total.files += 1
         total.exact += exact
         total.conflict += not outcome.clean
         total.clean_different += outcome.clean and not exact
-        total.reachable += not own
-        total.exact_of_reachable += exact and not own
+        total.reachable += reachable
+        total.exact_of_reachable += exact and reachable
         total.ours_lost += _lost(base, case.ours, case.person, outcome.data)
         if not exact:
-            others.append({"commit": case.commit[:12], "path": case.path, "why": _why(outcome, len(own))})
+            others.append(other(case.commit, case.path, outcome.data, outcome.clean, outcome.where, sides))
     return total, others
 
 
 def _lost(base: bytes, ours: bytes, person: bytes, merged: bytes) -> int:
     b, o, p, m = (Counter(split(data)) for data in (base, ours, person, merged))
     return sum(max(0, min(o[line], p[line]) - m[line]) for line in o - b)
-
-
-def _why(outcome: Outcome, own: int) -> str:
-    what = "merged cleanly" if outcome.clean else "both changed " + (", ".join(outcome.where) or "the same lines")
-    person = f"the person wrote {own} line(s) that no side has" if own else "the person chose among the sides' lines"
-    return f"{what}; {person}"
 
 
 def main() -> None:
@@ -197,13 +193,13 @@ def main() -> None:
     scores = {name: score(found, merge, respell) for name, (merge, respell) in runs.items()}
     result = {name: asdict(scores[name][0]) if name in scores else None for name in (*runs, "wiggle")}
     if args.json:
-        print(json.dumps({"schema": 1, **result, "others": scores["sync"][1]}, indent=1))
+        print(json.dumps({"schema": 1, **result, "others": [asdict(o) for o in scores["sync"][1]]}, indent=1))
         return
     print("".join(f"{column:>20}" for column in ("", *asdict(Score()))))
     for name, figures in result.items():
         print(f"{name:>20}" + ("".join(f"{n:>20}" for n in figures.values()) if figures else "  not installed"))
-    for other in scores["sync"][1]:
-        print(f"{other['commit']} {other['path']}: {other['why']}")
+    for o in scores["sync"][1]:
+        print(f"{o.commit} {o.file}: {o.verdict}: {o.why}" + (f" ({o.reading})" if o.reading else ""))
 
 
 if __name__ == "__main__":

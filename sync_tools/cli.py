@@ -106,8 +106,18 @@ def port(
     commit: Annotated[
         list[str] | None, typer.Option(metavar="REV", help="A commit of upstream's instead of a number.")
     ] = None,
+    cutoff: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV",
+            help="Port a window at once: after this commit of upstream's.",
+            show_default="where the fork was imported, with --tip",
+        ),
+    ] = None,
+    tip: Annotated[str | None, typer.Option(metavar="REV", help="The last commit of the window.")] = None,
     as_: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="The name of a stack: its branch is sync/slime-NAME.")
+        str | None,
+        typer.Option("--as", metavar="NAME", help="The name of a stack or window: its branch is sync/slime-NAME."),
     ] = None,
     base: Annotated[
         str | None, typer.Option(metavar="BRANCH", help="The branch to start from; the current one if not given.")
@@ -135,7 +145,9 @@ def port(
     from sync_tools.port.request import Request
 
     prs, commits = _landings(numbers or [], commit or [])
-    request = Request(prs, commits, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config)
+    request = Request(
+        prs, commits, cutoff, tip, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config
+    )
     raise typer.Exit(run(settings(upstream, repo, config, json), request, go_on=go_on, abort=abort))
 
 
@@ -167,7 +179,7 @@ def replay(
 @app.command()
 def plan(
     number: Annotated[
-        str | None, typer.Argument(help="A pull request of upstream's, or a commit's hex.", metavar="[N]")
+        str | None, typer.Argument(help="A pull request of upstream's, or a commit's hex.", metavar="N")
     ] = None,
     cutoff: Annotated[
         str | None, typer.Option(metavar="REV", help="Plan a window instead: what landed after this commit.")

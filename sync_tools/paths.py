@@ -1,29 +1,47 @@
 """Paths from content (upstream's tree, a ledger, sync.toml, `--path`) are never trusted: they stay inside the tree."""
 
-from collections.abc import Mapping
-from pathlib import PurePosixPath
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from sync_tools.errors import SyncError
 from sync_tools.modes import GITLINK, SYMLINK
 from sync_tools.tree import Blob, Overlay, Tree
 
+LEAVES = re.compile(r"[\0\\\n\r]")
 FIX = "paths are relative and stay inside the tree"
 
 
 def safe(path: str, where: str) -> str:
     """The path, when it is a plain relative one. Raises SyncError for `..`, absolute paths and git's own folders."""
-    parts = PurePosixPath(path).parts
-    plain = path == str(PurePosixPath(path)) and parts and not path.startswith(("/", "~"))
-    if not plain or any(p in ("..", ".") or p.lower() == ".git" for p in parts) or any(c in path for c in "\0\\\n\r"):
+    parts = path.split("/")
+    if any(p in ("", "..", ".") or p.lower() == ".git" for p in parts) or path[:1] == "~" or LEAVES.search(path):
         raise SyncError(f"a path that leaves the tree: {path!r}", where, FIX)
     return path
+
+
+def parents(path: str) -> Iterator[str]:
+    """The folders that a path lies in, the nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """Every folder that some path lies in."""
+    found: set[str] = set()
+    for path in paths:
+        for folder in parents(path):
+            if folder in found:
+                break
+            found.add(folder)
+    return found
 
 
 def safe_in(tree: Tree, path: str, where: str) -> str:
     """The path, when besides no folder on the way to it is a link or a file. Raises SyncError."""
     safe(path, where)
-    for parent in PurePosixPath(path).parents:
-        blob = tree.blob(str(parent)) if str(parent) != "." else None
+    for parent in parents(path):
+        blob = tree.blob(parent)
         if blob is not None:
             what = {SYMLINK: "a symbolic link", GITLINK: "a submodule"}.get(blob.mode, "a file")
             raise SyncError(f"a path through {what}: {path!r}", where, f"{parent} is {what} in the fork; {FIX}")
@@ -36,7 +54,7 @@ def refuse_collisions(edits: Mapping[str, Blob | None], tree: Tree, where: str) 
     written = [path for path, blob in edits.items() if blob is not None]
     for path in written:
         safe_in(after, path, where)
-    folders = {str(parent) for path in after.paths() for parent in PurePosixPath(path).parents}
+    folders = folders_of(after.paths())
     for path in written:
         if path in folders:
             raise SyncError(

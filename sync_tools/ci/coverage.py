@@ -33,10 +33,9 @@ def matched(name: str, paths: Collection[str], root: str) -> frozenset[str]:
 def covered(jobs: Collection[WorkflowJob], tests: Collection[str], root: str) -> frozenset[str]:
     """The test files that the jobs run."""
     found: set[str] = set()
-    for job in jobs:
-        for row in job.rows:
-            for name in names(row.get(TEST_FILE)):
-                found |= matched(name, tests, root)
+    rows = [row.get(TEST_FILE) for job in jobs for row in job.rows]
+    for name in dict.fromkeys(name for value in rows for name in names(value)):
+        found |= matched(name, tests, root)
     scripts = {script for job in jobs for script in job.commands}
     for words in {words for script in scripts for words in _commands(script)}:
         found |= _run_by(words, tests, root)

@@ -37,8 +37,8 @@ def _lines(done: Imported, to: Path) -> Iterator[str]:
     for reason in dict.fromkeys(d.reason for d in done.dropped_paths):
         yield f"  {reason}"
         yield from (f"    {d.path}" for d in done.dropped_paths if d.reason == reason)
-    yield f"old names that stand for a reason: {sum(k.names for k in done.leftovers)}"
-    for kept in done.leftovers:
+    yield f"old names that stand for a reason: {sum(k.names for k in done.standing)}"
+    for kept in done.standing:
         yield f"  {kept.names:>5} in {counted(kept.files, 'file')}: {kept.title} ({kept.reason})"
     yield f"old names that nothing keeps: {len(done.unjustified)}"
     yield from (f"  {left.path}:{left.line}: {left.name}" for left in done.unjustified)

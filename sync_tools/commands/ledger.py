@@ -96,7 +96,7 @@ def check(
 
     Example: vime-sync ledger check
     """
-    from sync_tools.commands.ledgers import checking
+    from sync_tools.commands.checking import checking
 
     raise typer.Exit(checking(settings(upstream, repo, config, json), number))
 

@@ -9,7 +9,6 @@ from typing import Any
 from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
 from sync_tools.ledger import store
-from sync_tools.ledger.check import Problem, overdue, rendered
 from sync_tools.ledger.decide import resolve
 from sync_tools.ledger.desk import Desk
 from sync_tools.ledger.due import as_of, by_owner, waiting
@@ -21,9 +20,6 @@ from sync_tools.ledger.overview import lines, overview
 from sync_tools.ledger.show import Reader, console, show
 from sync_tools.plural import counted
 from sync_tools.port.fork import Fork
-from sync_tools.port.overlays import Standing, compared, overlay_problems
-from sync_tools.port.past import History
-from sync_tools.port.recheck import derived_again
 from sync_tools.terminal import clean, print_json
 from sync_tools.tree import MemoryTree, Tree
 from sync_tools.upstream import forge
@@ -115,32 +111,6 @@ def _reader(tree: Tree) -> Reader:
         return blob.data if blob else None
 
     return read
-
-
-def checking(settings: Settings, number: str | None) -> int:
-    """`sync ledger check`; 1 where a ledger says what is not so."""
-    desk, config = Desk(settings.repo, settings.config), settings.config
-    landings, head = desk.landings(number), desk.head(number)
-    asked = [x for x in landings if number is None or x.ledger.upstream.stem == store.stem_of(config, number)]
-    problems, past = list[Problem](), History(settings.upstream)
-    for landing in asked:
-        others = [other for other in landings if other is not landing]
-        problems += derived_again(landing, config, past, head, others)
-        problems += rendered(landing.ledger, head, config)
-        problems += overdue(landing, config, settings.today)
-    standing = compared(landings, config, settings.upstream, head) if number is None and landings else Standing()
-    problems += overlay_problems(standing, config, settings.today) if number is None else ()
-    if settings.json:
-        found = [asdict(p) for p in problems]
-        print_json({"ledgers": len(asked), "problems": found, "undeclared": list(standing.undeclared)})
-    else:
-        for problem in problems:
-            print(clean(f"{problem.ledger} {problem.entry or ''}: {problem.what}"))
-        if standing.undeclared:
-            files = counted(len(standing.undeclared), "file differs", "files differ")
-            print(f"{files} from translated upstream, and no overlay says why (--json lists them)")
-        print(f"{counted(len(asked), 'ledger')} checked, {counted(len(problems), 'problem')}")
-    return 1 if problems else 0
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from sync_tools.port.pipeline import Progress
 from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, branch_name, resume, start
+from sync_tools.port.window_session import resume_window, start_window
 from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.upstream.mirror import open_upstream
 from sync_tools.upstream.resolve import Landing, bare_commit
@@ -40,7 +41,8 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
 
 def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
     places = Places(settings.config, settings.upstream, fork, settings.today)
-    session = start(request, places, progress)
+    begin = start_window if request.cutoff or request.tip else start
+    session = begin(request, places, progress)
     return session, Briefer(places.upstream, fork.repo, fork.base(request.base), places.config)
 
 
@@ -49,7 +51,8 @@ def _resume(settings: Settings, fork: Fork, request: Request, progress: Progress
     recalled = state.recall(request)
     config = load(recalled.config) if recalled.config and not request.config else settings.config
     places = Places(config, open_upstream(recalled.upstream, config), fork, settings.today)
-    session = resume(state, recalled, places, progress)
+    go_on = resume_window if state.window else resume
+    session = go_on(state, recalled, places, progress)
     return session, Briefer(places.upstream, fork.repo, state.base, config, state.done)
 
 
@@ -97,6 +100,8 @@ def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upst
     if session.worktree:
         out.print(Text(f"Resolve the conflicts in {session.worktree}", style="bold"))
         out.print("then: vime-sync port --continue   (or --abort)")
+    elif not session.ports:
+        out.print("Nothing to do: upstream has no commit between the cutoff and the tip.")
     elif dry_run:
         out.print("Nothing was written (--dry-run).")
     elif session.branch:

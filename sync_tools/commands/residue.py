@@ -7,7 +7,7 @@ import typer
 
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
 
-app = typer.Typer(rich_markup_mode=None, help="What is left of upstream's names, and how much of it is allowed.")
+app = typer.Typer(rich_markup_mode=None, help="What is left of upstream's names, and what may be.")
 app.callback(invoke_without_command=True)(help_alone)
 
 Only = Annotated[str, typer.Option(metavar="GLOB", help="Only leftovers of these files.")]
@@ -36,7 +36,9 @@ def list_(
     upstream: UpstreamPlace = None,
     json: AsJson = False,
 ) -> None:
-    """The leftovers by reason: the budget's, else the one for which translation left them.
+    """The leftovers, by reason.
+
+    The budget's reason, else the one for which translation left them.
 
     Example: vime-sync residue list --only 'docs/**'
     """

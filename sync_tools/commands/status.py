@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 
 from sync_tools.adopt.expected import expected
 from sync_tools.adopt.images import Images
@@ -57,7 +56,7 @@ def run(settings: Settings, tip: str | None, cutoff: str | None) -> int:
 
 def status_of(settings: Settings, tip: str | None, cutoff: str | None) -> Status:
     """The status of the fork's HEAD."""
-    config, upstream, today = settings.config, settings.upstream, datetime.now(UTC).date()
+    config, upstream, today = settings.config, settings.upstream, settings.today
     base = settings.repo.head()
     had = known(settings.repo, base, config)
     if not (since := cutoff or had.cutoff):

@@ -1,6 +1,8 @@
 """`sync import`: a whole tree of upstream's, translated, as a git repository with one commit (or as files of one that is there)."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from sync_tools.config import Config
@@ -19,8 +21,11 @@ def import_tree(
     """Translate upstream at `rev` into `to`. Raises SyncError, with nothing written, for a bad revision, path or target."""
     began = time.monotonic()
     tree = translated_tree(upstream, rev, config, cache=cache, workers=workers)
-    commit = _write(to, tree, config)
-    return account(tree, config, commit, began)
+    with ThreadPoolExecutor(1) as beside:
+        # Git writes while this process counts.
+        commit = beside.submit(_write, to, tree, config)
+        done = account(tree, config)
+    return replace(done, commit=commit.result(), seconds=round(time.monotonic() - began, 3))
 
 
 def _write(to: Path, tree: Tree, config: Config) -> str | None:

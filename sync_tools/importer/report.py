@@ -1,6 +1,5 @@
 """What an import did, counted: by kind of file, what waits for a person, what was left out, and which old names still stand."""
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,9 +10,9 @@ from sync_tools.importer.tree import FAILED, Dropped, Tree, Unresolved
 from sync_tools.modes import GITLINK, SYMLINK
 from sync_tools.translate import rules
 from sync_tools.translate.kinds import profile
-from sync_tools.translate.leftovers import leftovers
 from sync_tools.translate.names import naming
 from sync_tools.translate.result import Translation
+from sync_tools.translate.standing import standing
 
 
 @dataclass(frozen=True)
@@ -68,23 +67,23 @@ class Imported:
     dropped: int
     failed: int
     unresolved: tuple[Unresolved, ...]
-    seconds: float
-    commit: str | None
     kinds: tuple[Kind, ...]
     unresolved_groups: tuple[Group, ...]
     unused_rules: tuple[str, ...]
     dropped_paths: tuple[Dropped, ...]
-    leftovers: tuple[Kept, ...]
+    standing: tuple[Kept, ...]
     unjustified: tuple[Unjustified, ...]
+    seconds: float = 0.0
+    commit: str | None = None
 
 
-def account(tree: Tree, config: Config, commit: str | None, began: float) -> Imported:
-    """The report on a tree that was written as `commit`; `began` is when the import did, by the monotonic clock."""
+def account(tree: Tree, config: Config) -> Imported:
+    """The report on a translated tree, before it is written anywhere."""
     failed = {path for path, t in tree.translations.items() if any(s.what == FAILED for s in t.unresolved)}
     changed = {p for p, t in tree.translations.items() if t.data != tree.sources[p]} - failed
     sites = [Unresolved(p, s.line, s.what, s.why) for p, t in sorted(tree.translations.items()) for s in t.unresolved]
     unresolved = (*sites, *tree.collisions)
-    kept, unjustified = _leftovers(tree, config)
+    kept, unjustified = _standing(tree, config)
     return Imported(
         upstream_commit=tree.commit,
         files=len(tree.translations),
@@ -93,14 +92,12 @@ def account(tree: Tree, config: Config, commit: str | None, began: float) -> Imp
         dropped=len(tree.dropped),
         failed=len(failed) + len(tree.collisions),
         unresolved=unresolved,
-        commit=commit,
         kinds=_kinds(tree, changed),
         unresolved_groups=tuple(Group(why, n) for why, n in Counter(u.why for u in unresolved).most_common()),
         unused_rules=unused_rules(tree.translations.values(), config),
         dropped_paths=tree.dropped,
-        leftovers=kept,
+        standing=kept,
         unjustified=unjustified,
-        seconds=round(time.monotonic() - began, 3),
     )
 
 
@@ -110,7 +107,7 @@ def _kinds(tree: Tree, changed: set[str]) -> tuple[Kind, ...]:
     return tuple(Kind(k, n, translated[k], n - translated[k]) for k, n in sorted(files.items(), key=lambda i: -i[1]))
 
 
-def _leftovers(tree: Tree, config: Config) -> tuple[tuple[Kept, ...], tuple[Unjustified, ...]]:
+def _standing(tree: Tree, config: Config) -> tuple[tuple[Kept, ...], tuple[Unjustified, ...]]:
     names, engine = naming(config), config.engine != "same"
     count: Counter[str] = Counter()
     files: defaultdict[str, set[str]] = defaultdict(set)
@@ -119,7 +116,7 @@ def _leftovers(tree: Tree, config: Config) -> tuple[tuple[Kept, ...], tuple[Unju
         if tree.modes[path] in (SYMLINK, GITLINK) or b"\0" in translation.data[:8192]:
             continue
         text, where = translation.data.decode("utf-8", "replace"), profile(path, engine=engine)
-        for left in leftovers(text, translation.unresolved, names, where):
+        for left in standing(text, translation.unresolved, names, where):
             if left.reason is None:
                 unjustified.append(Unjustified(path, left.line, left.name))
                 continue

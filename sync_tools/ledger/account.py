@@ -7,6 +7,7 @@ from itertools import groupby
 from sync_tools.config import Config
 from sync_tools.ledger.judge import Verdict, judge, marks_of
 from sync_tools.ledger.lines import digest
+from sync_tools.ledger.maker import maker
 from sync_tools.ledger.model import Clash, Entry, Ledger, Origin, Registration, RuleUse, Source, Span, Target, iso_date
 from sync_tools.ledger.paths import executes
 from sync_tools.ledger.rules import applied, uses
@@ -95,6 +96,7 @@ def ledger(
         rules=tuple(_rule_table(views)),
         ci=tuple(sorted(ci, key=lambda r: (r.job, r.test_file, r.change))),
         reverts=tuple(reverts),
+        made_by=maker(config),
     )
 
 

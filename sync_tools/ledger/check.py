@@ -1,6 +1,6 @@
 """`sync ledger check`: everything a ledger says that can be found again is found again, and compared."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -13,11 +13,16 @@ from sync_tools.ledger.model import Decision, Entry, Ledger, RuleUse
 from sync_tools.ledger.reverts import NoPast, Past, marks, reverted
 from sync_tools.ledger.store import json_path, markdown_path
 from sync_tools.ledger.survival import lost
+from sync_tools.ledger.windowed import Seen
 from sync_tools.tree import Tree, text
 from sync_tools.upstream.changeset import ChangeSet
 
 REASONED = frozenset({"dropped", "deferred", "diverged", "absent", "superseded", "reverted"})
 STANDS = frozenset({"ported", "translated", "present"})
+
+
+Found = tuple[str | None, str]
+"""The id of an entry (None: the ledger as a whole), and what is wrong."""
 
 
 @dataclass(frozen=True, order=True)
@@ -29,6 +34,10 @@ class Problem:
     what: str
 
 
+Replaces = Callable[[Landing], Mapping[str, frozenset[str]]]
+"""What a port replaces: by stem of the other ledgers, the ids of their entries."""
+
+
 def check(
     landing: Landing,
     changes: ChangeSet,
@@ -36,25 +45,34 @@ def check(
     head: Tree,
     others: Sequence[Landing] = (),
     past: Past | None = None,
+    seen: Seen | None = None,
+    replaces: Replaces = lambda _: {},
 ) -> tuple[Problem, ...]:
     """What is wrong with a ledger; nothing for an honest one. `others` are the fork's other ports; `past` is upstream's
-    history, without which reverts are taken at their word."""
-    found: list[tuple[str | None, str]] = [(None, what) for what in _header(landing.ledger, changes, rules.config)]
-    files = outcomes(landing, changes, rules)
-    derived = {e.id: e for e in account(changes, files, rules.config)}
+    history, without which reverts are taken at their word; `seen` is what became of the files of a change that is one
+    of a window."""
+    found = list(header(landing.ledger, changes, rules.config))
+    files, passages = seen or (outcomes(landing, changes, rules), ())
+    derived = {e.id: e for e in account(changes, files, rules.config, passages=passages)}
     undone = _undone(landing, derived, others, head, rules.config)
-    gone = marks(landing.ledger, _after(landing, others), past or NoPast())
-    found += _entries(landing, derived, others, undone, gone)
+    found += _entries(landing, derived, others, undone, gone_by_reverts(landing, others, past), replaces)
     if _counted(landing.ledger.rules) != _counted(rule_table(files)):
         found.append((None, "the table of rules is not that of the rules which applied"))
-    found += _pairs(landing, gone)
-    if past is not None and landing.ledger.reverts != (truth := reverted(changes, rules.config.upstream.repo, past)):
-        found.append((None, f"reverts {', '.join(truth) or 'nothing'}, and the ledger says otherwise"))
-    for e, missing in lost(landing, others, head, rules.config):
-        at = missing[0] + 1
-        what = f"{len(missing)} of its lines are gone or changed since, first {e.downstream.path}:{at}"
-        found.append((e.id, what))
+    found += pairs(landing, changes, rules.config, others, past)
+    found += still_there(landing, others, head, rules.config)
+    return problems(landing, found)
+
+
+def problems(landing: Landing, found: Iterable[Found]) -> tuple[Problem, ...]:
+    """What was found of a ledger, each thing once."""
     return tuple(Problem(landing.path, entry, what) for entry, what in dict.fromkeys(found))
+
+
+def still_there(landing: Landing, others: Sequence[Landing], head: Tree, config: Config) -> Iterator[Found]:
+    """The entries of which lines are gone since."""
+    for e, missing in lost(landing, others, head, config):
+        at = missing[0] + 1
+        yield e.id, f"{len(missing)} of its lines are gone or changed since, first {e.downstream.path}:{at}"
 
 
 def rendered(ledger: Ledger, tree: Tree, config: Config) -> tuple[Problem, ...]:
@@ -75,17 +93,18 @@ def _counted(rules: Iterable[RuleUse]) -> list[RuleUse]:
     return [use.model_copy(update={"title": ""}) for use in rules]
 
 
-def _header(ledger: Ledger, changes: ChangeSet, config: Config) -> Iterator[str]:
+def header(ledger: Ledger, changes: ChangeSet, config: Config) -> Iterator[Found]:
+    """What a ledger says of upstream's commit and is not so."""
     truth = origin(changes, config)
     for key in type(truth).model_fields:
         told, true = getattr(ledger.upstream, key), getattr(truth, key)
         if told != true:
-            yield f"upstream.{key} is {str(true)[:80]!r}, the ledger says {str(told)[:80]!r}"
+            yield None, f"upstream.{key} is {str(true)[:80]!r}, the ledger says {str(told)[:80]!r}"
     added, removed = sum(f.added for f in changes.files), sum(f.removed for f in changes.files)
     if (ledger.added, ledger.removed) != (added, removed):
-        yield f"upstream's change is +{added} -{removed}, the ledger says +{ledger.added} -{ledger.removed}"
+        yield None, f"upstream's change is +{added} -{removed}, the ledger says +{ledger.added} -{ledger.removed}"
     if ledger.accounted != added + removed:
-        yield f"{ledger.accounted} lines are accounted for, of {added + removed}"
+        yield None, f"{ledger.accounted} lines are accounted for, of {added + removed}"
 
 
 def _undone(
@@ -99,19 +118,14 @@ def _undone(
     return frozenset(e.id for e, _ in lost(replace(landing, ledger=truth), others, head, config))
 
 
-def _after(landing: Landing, others: Sequence[Landing]) -> list[Ledger]:
-    """The ledgers of later ports, in order."""
-    later = (x for x in others if x.port_at >= landing.port_at)
-    return [x.ledger for x in sorted(later, key=lambda x: x.port_at)]
-
-
 def _entries(
     landing: Landing,
     derived: dict[str, Entry],
     others: Sequence[Landing],
     undone: frozenset[str],
     gone: Mapping[str, str],
-) -> Iterator[tuple[str | None, str]]:
+    replaces: Replaces,
+) -> Iterator[Found]:
     ledger, seen = landing.ledger, set()
     for e in ledger.entries:
         if e.id in seen:
@@ -122,7 +136,8 @@ def _entries(
             yield e.id, _unknown(e, derived)
         else:
             decision = next((d for d in ledger.decisions if d.applied and d.entry == e.id), None)
-            replaced = gone.get(e.id) == e.link if e.op == "reverted" else _superseded(e, others)
+            undone_by = gone.get(e.id) == e.link
+            replaced = undone_by if e.op == "reverted" else _superseded(e, landing, others, replaces)
             told = replaced or _granted(e, truth, decision, e.id in undone)
             yield from ((e.id, what) for what in _compare(e, truth, decision, told))
     for ident, truth in derived.items():
@@ -160,6 +175,8 @@ def _compare(e: Entry, truth: Entry, decision: Decision | None, told: bool) -> I
     state = "decided" if decision else truth.state
     if e.op == truth.op and e.state != state:
         yield f"says {e.state}, but is {state}"
+    if e.op == truth.op == "superseded" and e.link != truth.link:
+        yield f"says superseded by {e.link}, but is by {truth.link}"
     if e.op in REASONED and not e.reason.strip():
         yield f"gives no reason for {e.op}"
     if e.upstream != truth.upstream:
@@ -181,12 +198,10 @@ def _granted(e: Entry, truth: Entry, decision: Decision | None, undone: bool) ->
     return e.op not in STANDS and (undone or truth.op not in STANDS | {"generated"})
 
 
-def _superseded(e: Entry, others: Sequence[Landing]) -> bool:
-    """Another port, the one that the entry names, went over the same file."""
-    by = next((p.ledger for p in others if p.ledger.upstream.ref == e.link), None)
-    if by is None or e.op != "superseded":
-        return False
-    return any(e.downstream.path in (d.downstream.path, d.downstream.old_path) for d in by.entries)
+def _superseded(e: Entry, landing: Landing, others: Sequence[Landing], replaces: Replaces) -> bool:
+    """Another port, the one that the entry names, took the last of its lines."""
+    by = next((p for p in others if p.ledger.upstream.ref == e.link), None)
+    return by is not None and e.op == "superseded" and e.id in replaces(by).get(landing.ledger.upstream.stem, ())
 
 
 def _source(e: Entry) -> str:
@@ -200,12 +215,22 @@ def _target(e: Entry) -> str:
     return f"{down.path} {down.symbol} {down.lines} {(down.digest or '')[:12]}{differs}"
 
 
-def _pairs(landing: Landing, gone: Mapping[str, str]) -> Iterator[tuple[str | None, str]]:
+def gone_by_reverts(landing: Landing, others: Sequence[Landing], past: Past | None) -> Mapping[str, str]:
+    """Entry -> the change that has undone it."""
+    later = sorted((x for x in others if x.port_at >= landing.port_at), key=lambda x: x.port_at)
+    return marks(landing.ledger, [x.ledger for x in later], past or NoPast())
+
+
+def pairs(
+    landing: Landing, changes: ChangeSet, config: Config, others: Sequence[Landing], past: Past | None
+) -> Iterator[Found]:
     """A revert is known on both sides, entry by entry."""
-    ledger = landing.ledger
+    ledger, gone = landing.ledger, gone_by_reverts(landing, others, past)
     for e in ledger.entries:
         if e.id in gone and e.op != "reverted" and not any(d.applied and d.entry == e.id for d in ledger.decisions):
             yield e.id, f"{gone[e.id]} reverts it, and the ledger does not say so"
     by = [gone[e.id] for e in ledger.entries if e.id in gone]
     if ledger.reverted_by not in (by or [None]):
         yield None, f"says it is reverted by {ledger.reverted_by}, which no ledger here says"
+    if past is not None and ledger.reverts != (truth := reverted(changes, config.upstream.repo, past)):
+        yield None, f"reverts {', '.join(truth) or 'nothing'}, and the ledger says otherwise"

@@ -9,10 +9,11 @@ from sync_tools.errors import SyncError
 from sync_tools.files import write_atomically
 from sync_tools.gitio import Repo
 from sync_tools.ledger import store
-from sync_tools.ledger.history import written_at
+from sync_tools.ledger.history import NOW, History, written_at
 from sync_tools.ledger.landing import Landing
 from sync_tools.ledger.markdown import index, render
 from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.shelf import Shelf
 from sync_tools.paths import safe_in
 from sync_tools.tree import Tree
 from sync_tools.worktree import WorkTree
@@ -78,8 +79,9 @@ class Desk:
         around its port, in the order of the ports. What is not committed yet counts as one more commit."""
         tip = self._tip(number)
         now = self._now(tip)
-        history = _History(self.repo, tip, now)
-        return sorted((self._landing(x, history) for x in store.read_all(now, self.config)), key=lambda x: x.port_at)
+        history, shelf = History(self.repo, self.config, tip, now), Shelf()
+        ledgers = store.read_all(now, self.config, shelf.loads)
+        return sorted((self._landing(x, history, shelf) for x in ledgers), key=lambda x: x.port_at)
 
     def head(self, number: str | None) -> Tree:
         """Where what the ports brought must still stand."""
@@ -115,9 +117,9 @@ class Desk:
         name = stem.removeprefix(f"{upstream}-")
         return f"{HEADS}sync/{upstream}-{'' if store.is_hex(name) else 'pr-'}{name}"
 
-    def _landing(self, ledger: Ledger, history: "_History") -> Landing:
+    def _landing(self, ledger: Ledger, history: History, shelf: Shelf) -> Landing:
         path, upstream = store.json_path(self.config, ledger.upstream.stem), ledger.upstream.commit
-        versions = history.versions(path, ledger)
+        versions = history.versions(path, ledger, shelf)
         written = written_at(versions)
         port = history.port([commit for commit, _ in versions if commit != NOW], upstream)
         before = history.before(port, upstream) if port else None
@@ -133,47 +135,3 @@ class Desk:
 
 
 HEADS = "refs/heads/"
-NOW = ""
-"""The commit that the checkout would be."""
-
-
-class _History:
-    """The commits of a fork up to `tip`, and the checkout on top of them."""
-
-    def __init__(self, repo: Repo, tip: str, now: Tree) -> None:
-        self._repo, self._tip = repo, tip
-        self._trees: dict[str, Tree] = {NOW: now}
-        order = repo.line("rev-list", "--reverse", "--topo-order", tip).split("\n")
-        self._places = {commit: at for at, commit in enumerate([*order, NOW])}
-
-    def tree(self, commit: str) -> Tree:
-        return self._trees.setdefault(commit, self._repo.tree(commit))
-
-    def place(self, commit: str) -> int:
-        return self._places.get(commit, 0)
-
-    def versions(self, path: str, ledger: Ledger) -> list[tuple[str, Ledger | None]]:
-        """The ledger file as each commit left it, newest first, the checkout before them where it differs."""
-        log = self._repo.line("log", "--format=%H", self._tip, "--", path).split("\n")
-        found = [(commit, self._ledger(commit, path)) for commit in log if commit]
-        return found if found and found[0][1] == ledger else [(NOW, ledger), *found]
-
-    def _ledger(self, commit: str, path: str) -> Ledger | None:
-        blob = self._repo.tree(commit).blob(path)
-        try:
-            return store.loads(blob.data, path) if blob else None
-        except SyncError:
-            return None
-
-    def port(self, commits: list[str], upstream: str) -> str | None:
-        """The last commit of the port: the newest that wrote the ledger and names the upstream commit. Who wrote the
-        file later made no port; where none names it, the first one did."""
-        return next((c for c in commits if self._names(c, upstream)), commits[-1] if commits else None)
-
-    def before(self, port: str, upstream: str) -> str | None:
-        """The fork before the port, of two commits or squashed into one."""
-        parent = self._repo.commit_of(f"{port}^")
-        return self._repo.commit_of(f"{parent}^") if parent and self._names(parent, upstream) else parent
-
-    def _names(self, commit: str, upstream: str) -> bool:
-        return f"Upstream-Commit: {upstream}" in self._repo.line("log", "-1", "--format=%B", commit)

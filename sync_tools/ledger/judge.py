@@ -8,8 +8,9 @@ from sync_tools.config import Config, Overlay
 from sync_tools.ledger.follow import TEMPLATE
 from sync_tools.ledger.model import Op, State
 from sync_tools.ledger.rules import applied, is_seam, is_short
+from sync_tools.ledger.translated import Translated
 from sync_tools.ledger.units import Marks, Unit
-from sync_tools.ledger.view import FileView, Translated
+from sync_tools.ledger.view import FileView
 from sync_tools.merge.result import Conflict
 from sync_tools.policy import OURS, matches
 from sync_tools.translate.result import Site

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sync_tools.config import Config, PathPolicy
 from sync_tools.ledger.account import storable
@@ -28,6 +29,17 @@ class Landing:
     port_at: int = 0
     written_at: int = 0
 
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The fork's files that the ledger speaks of."""
+        return frozenset(e.downstream.path for e in self.ledger.entries)
+
+    @cached_property
+    def moves(self) -> dict[str, str]:
+        """Where the files went that the port renamed, by the path that they had."""
+        targets = (e.downstream for e in reversed(self.ledger.entries))
+        return {t.old_path: t.path for t in targets if t.old_path and t.old_path != t.path}
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -45,10 +57,11 @@ def outcomes(landing: Landing, changes: ChangeSet, rules: Rules) -> tuple[FileOu
     told: dict[str, list[Entry]] = {}
     for e in landing.ledger.entries:
         told.setdefault(e.upstream.name, []).append(e)
-    return tuple(_outcome(change, told.get(storable(change.path), ()), landing, rules) for change in changes.files)
+    return tuple(outcome(change, told.get(storable(change.path), ()), landing, rules) for change in changes.files)
 
 
-def _outcome(change: FileChange, told: Sequence[Entry], landing: Landing, rules: Rules) -> FileOutcome:
+def outcome(change: FileChange, told: Sequence[Entry], landing: Landing, rules: Rules) -> FileOutcome:
+    """What became of one file; `told` are its entries."""
     policy = policy_of(rules.config, change)
     placed = policy.into if policy and policy.into else rules.place(change.path)
     path = told[0].downstream.path if told else placed
@@ -63,8 +76,8 @@ def _outcome(change: FileChange, told: Sequence[Entry], landing: Landing, rules:
         disposition=disposition,
         reason=reason,
         old_path=old_path,
-        before=_translated(change, change.before, rules) if merged else None,
-        after=_translated(change, change.after, rules) if merged else None,
+        before=translated(change, change.before, rules) if merged else None,
+        after=translated(change, change.after, rules) if merged else None,
         ours=ours,
         final=final,
     )
@@ -98,7 +111,8 @@ def _disposition(
     return "merged", ""
 
 
-def _translated(change: FileChange, image: Image | None, rules: Rules) -> Translation | None:
+def translated(change: FileChange, image: Image | None, rules: Rules) -> Translation | None:
+    """An image of a change as the fork would have it; None for what is carried as bytes."""
     carried = image is None or change.binary or image.mode in (SYMLINK, GITLINK)
     if image is None or carried or len(image.data) > rules.config.size_limit:
         return None

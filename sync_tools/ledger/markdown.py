@@ -8,6 +8,7 @@ from sync_tools.ledger.tables import NONE, lines, sparse, table
 from sync_tools.ledger.verified import verified, verified_cell
 from sync_tools.plural import counted
 
+RENDERER = 1  # to be raised whenever a ledger renders to other text
 FILES_IN_CELL = 6
 REASONS_IN_CELL = 3
 BREAK = "<br>"

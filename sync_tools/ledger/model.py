@@ -269,6 +269,14 @@ class Origin(Model):
         return f"{self.name}-{self.pr or self.commit[:12]}"
 
 
+class Maker(Model):
+    """What made a ledger: the digest of the translation's rules, and the version of the Markdown renderer. By others than
+    today's, it cannot be derived again."""
+
+    rules: Ident
+    markdown: Count
+
+
 class Ledger(Model):
     """The ledger of one upstream change. `entries` partition its diff."""
 
@@ -283,6 +291,7 @@ class Ledger(Model):
     ci: tuple[Registration, ...] = ()
     reverts: tuple[Ref, ...] = ()
     reverted_by: Ref | None = None
+    made_by: Maker | None = None
     decisions: tuple[Decision, ...] = ()
     verification: Verification = Verification()
 

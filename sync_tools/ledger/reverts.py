@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from sync_tools.ledger.model import Entry, Ledger, Was
-from sync_tools.ledger.undone import brought_back, undone
+from sync_tools.ledger.taken_back import brought_back, taken_back
 from sync_tools.upstream.changeset import ChangeSet
 
 TITLE = re.compile(r'Revert "(?P<title>.*)"(?: \(#\d+\))?')
@@ -103,7 +103,7 @@ def paired(known: Ledger, later: Ledger, changes: ChangeSet, past: Past) -> Ledg
     undoing of it it undoes is back."""
     if names(later.reverts, known):
         its = past.changes(known)
-        return revert(known, later.upstream.ref, None if its is None else undone(known.entries, its, changes))
+        return revert(known, later.upstream.ref, None if its is None else taken_back(known.entries, its, changes))
     marks = {e.link for e in known.entries if e.op == "reverted" and e.was is not None}
     if marks & set(later.reverts):
         its = past.changes(known)

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from sync_tools.ledger.model import RuleUse
+from sync_tools.ledger.translated import Translated
 from sync_tools.ledger.units import Unit
-from sync_tools.ledger.view import FileView, Translated
+from sync_tools.ledger.view import FileView
 from sync_tools.translate.result import Application
 from sync_tools.translate.rules import all_rules
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sync_tools.config import Config
+from sync_tools.ledger.align import Alignment
 from sync_tools.ledger.follow import follow
 from sync_tools.ledger.judge import overlay_of
 from sync_tools.ledger.landing import Landing
@@ -86,9 +87,8 @@ def _gone(path: str, steps: Sequence[Step]) -> set[int] | None:
     version, gone = Version(path, first), set()
     here = {i: i for i, line in enumerate(version.lines) if line}
     for step in steps:
-        named = step.port.ledger.entries if step.port else ()
-        moved = next((e.downstream.path for e in named if _moves(e, version.path)), version.path)
-        accounted = any(e.downstream.path in (version.path, moved) for e in named)
+        moved = step.port.moves.get(version.path, version.path) if step.port else version.path
+        accounted = step.port is not None and not step.port.paths.isdisjoint((version.path, moved))
         blob = step.new.blob(moved)
         if blob is None:
             return set() if accounted else None
@@ -96,7 +96,7 @@ def _gone(path: str, steps: Sequence[Step]) -> set[int] | None:
             version = Version(moved, blob)
             continue
         following = Version(moved, blob)
-        found = follow(version, following)
+        found = _followed(version, following)
         if not accounted:
             gone |= {first for first, now in here.items() if not found.same[now]}
         here = {first: found.low[now] for first, now in here.items() if found.same[now]}
@@ -104,6 +104,6 @@ def _gone(path: str, steps: Sequence[Step]) -> set[int] | None:
     return gone
 
 
-def _moves(e: Entry, path: str) -> bool:
-    """A later port renamed the file that stands at `path`."""
-    return e.downstream.old_path == path and e.downstream.path != path
+@lru_cache(maxsize=4096)  # every earlier port's lines pass through the same steps
+def _followed(version: Version, following: Version) -> Alignment:
+    return follow(version, following)

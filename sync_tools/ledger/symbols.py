@@ -19,14 +19,18 @@ NOWHERE: Label = ("", 0)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@lru_cache(
-    maxsize=256
-)  # a file is looked at by unit, by line and by conflict; in a stack as one change's end, another's start
 def labels(path: str, data: bytes) -> tuple[Label, ...]:
     """A label for each line. Python has `f`, `Class`, `Class.method`, `<imports>` and `<module>`; comments and blank
     lines belong to what follows them. Other files, and Python that does not parse, have no definitions."""
+    return _of_python(data) if path.endswith((".py", ".pyi")) else (NOWHERE,) * len(split(data))
+
+
+@lru_cache(
+    maxsize=1024
+)  # asked by unit, line and conflict; and what one change of a stack leaves is where another starts
+def _of_python(data: bytes) -> tuple[Label, ...]:
     count = len(split(data))
-    body = _parse(data) if path.endswith((".py", ".pyi")) and len(data) <= PARSE_LIMIT else None
+    body = _parse(data) if len(data) <= PARSE_LIMIT else None
     if not body:
         return (NOWHERE,) * count
     found: list[Label | None] = [None] * count

@@ -94,23 +94,18 @@ def _merged(sides: Sides, slot: Slot) -> list[Segment]:
     kept, source = (slot.ours, sides.ours) if slot.ours else (slot.theirs, sides.theirs)
     if kept is None or slot.base is None:
         return [Clean(source.lines[kept.start : kept.end])] if kept else []
-    if isinstance(kept.node, IMPORTS) and isinstance(slot.base.node, IMPORTS):
-        lines = merge_imports(*(_imports(source, item) for source, item in zip(_sources(sides), _items(slot))))
-        return [Clean([*source.lines[kept.start : kept.code], *lines])] if lines else []
-    return []
+    lines = _names_left(sides, slot)
+    return [Clean([*source.lines[kept.start : kept.code], *lines])] if lines else []
 
 
 def _disputed(sides: Sides, slots: dict[Id, Slot], orders: list[list[Id]], n: Id) -> list[Segment]:
     """The conflict where one side deleted what the other changed; the deleting side's range is empty, where it stood."""
     slot = slots[n]
     kept, source = (slot.ours, sides.ours) if slot.ours else (slot.theirs, sides.theirs)
-    if (
-        kept is None
-        or slot.base is None
-        or isinstance(kept.node, IMPORTS)
-        or _code(sides.base, slot.base) == _code(source, kept)
-    ):
+    if kept is None or slot.base is None or _code(sides.base, slot.base) == _code(source, kept):
         return []
+    if _names_left(sides, slot) == [] and not _remarks(source, kept) - _remarks(sides.base, slot.base):
+        return []  # an import that one side deleted, and of which the other changed names alone
     spans = _spans(slot)
     side = 1 if slot.ours is None else 2
     above = (_items(slots[m])[side] for m in reversed(orders[0][: orders[0].index(n)]))
@@ -118,6 +113,19 @@ def _disputed(sides: Sides, slots: dict[Id, Slot], orders: list[list[Id]], n: Id
     base, ours, theirs = _texts(sides, spans)
     spans[side] = (at, at)
     return [Clash(Conflict(slot.item.symbol, *spans), ours, base, theirs)]
+
+
+def _names_left(sides: Sides, slot: Slot) -> list[bytes] | None:
+    """What is left of an import that one side deleted; None where that is unclear, or it is no import."""
+    found = [item for item in _items(slot) if item]
+    if not all(isinstance(item.node, IMPORTS) for item in found):
+        return None
+    return merge_imports(*(_imports(source, item) for source, item in zip(_sources(sides), _items(slot))))
+
+
+def _remarks(source: Source, item: Item) -> set[bytes]:
+    """The lines of an item that hold comments: no merge of names keeps them."""
+    return {line for line in source.lines[item.start : item.end] if b"#" in line}
 
 
 def _imports(source: Source, item: Item | None) -> list[Statement]:

@@ -5,15 +5,18 @@ from dataclasses import dataclass, field
 
 from sync_tools.config import Config
 from sync_tools.gitio import Repo
-from sync_tools.ledger.lines import split
-from sync_tools.ledger.symbols import labels
 from sync_tools.plan.companions import BESIDE
 from sync_tools.plan.later import later_changes, named
-from sync_tools.plan.model import Briefing, Change, Prerequisite, State
-from sync_tools.plan.prerequisites import Base, needs, strongest
+from sync_tools.plan.model import Briefing, Change, Need, Prerequisite, State
+from sync_tools.plan.prerequisites import Text, merged, needs, strongest, uses
 from sync_tools.plan.standing import SEARCHED, Standing
-from sync_tools.upstream.changeset import ChangeSet, FileChange
+from sync_tools.plan.uses import used
+from sync_tools.policy import policy_for
+from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.upstream.history import Diffs, FileDiff, Message, all_names, diffs, names
+
+LINES = ("edits", "beside")
+"""What is told of a change that landed: who made a file, or a name, matters only where it is missing."""
 
 STATES: tuple[State, ...] = ("missing", "unknown", "landed")
 
@@ -34,7 +37,7 @@ class Reader:
 
     def diffs(self, floor: str | None, last: str, paths: Collection[str]) -> Diffs:
         """The diffs of a stretch of the main line, at least of `paths` under all their names."""
-        if self.whole:
+        if self.whole or not paths:
             return self.whole
         span = f"{floor}..{last}" if floor else last
         moves = [file for files in names(self.upstream, span).values() for file in files]
@@ -50,30 +53,35 @@ class Reader:
         newest, oldest = self.line[max(0, at - BESIDE)], self.line[min(len(self.line) - 1, at + BESIDE)]
         return names(self.upstream, f"{oldest.commit}..{newest.commit}")
 
-    def generated(self, path: str) -> bool:
-        """The workflow that is rendered from a template: one long line that every change of the matrix rewrites."""
-        return path == self.config.ci.workflow
+    def passed_over(self, path: str) -> bool:
+        """What no port carries line by line: a path that policy drops, and the workflow that is rendered from a template,
+        one long line that every change of the matrix rewrites."""
+        policy = policy_for(self.config, path)
+        return path == self.config.ci.workflow or (policy is not None and policy.action == "skip")
 
 
-def brief(changes: ChangeSet, reader: Reader, transitive: bool = True) -> Briefing:
-    """What a change on the main line stands on (`transitive`: and what that needs in turn), and what became of it up to
-    the tip."""
+def brief(changes: ChangeSet, reader: Reader, deep: bool = True) -> Briefing:
+    """What a change on the main line stands on, and what became of it up to the tip. `deep`: by what it imports too, and
+    with what the missing ones need in turn."""
     standing, line = reader.standing, reader.line
     at = standing.position.get(changes.commit)
     change = Change(changes.pr, changes.commit, changes.subject)
     state = standing.state(changes.pr, changes.commit)
     if at is None:
         return Briefing(change, state, (), ())
-    files = [f for f in changes.files if not reader.generated(f.path)]
+    files = [f for f in changes.files if not reader.passed_over(f.path)]
+    imported = used(changes, reader.upstream.tree(changes.parent)) if deep else {}
     floor = standing.floor(changes.commit)
-    history = reader.diffs(floor, line[0].commit, [i.path for f in files for i in (f.before, f.after) if i])
+    paths = [*(i.path for f in files for i in (f.before, f.after) if i), *imported]
+    history = reader.diffs(floor, line[0].commit, paths)
     touched = [FileDiff(f.before and f.before.path, f.after and f.after.path, f.hunks) for f in files]
-    direct = needs(touched, before(line, at, floor, history), {f.before.path: _base(f) for f in files if f.before})
-    found = as_prerequisites(direct, standing)
-    found += _transitive(found, reader, floor) if transitive else []
+    earlier = before(line, at, floor, history)
+    direct = needs(touched, earlier, {f.before.path: Text(f.before.path, f.before.data) for f in files if f.before})
+    found = as_prerequisites(merged(direct, uses(imported, earlier)), standing)
+    found += _transitive(found, reader, floor) if deep else []
     own = {f.after.path: [n for h in f.hunks for n in h.new] for f in files if f.after and f.hunks}
-    symbols = {f.after.path: _symbols(f.after.path, f.after.data) for f in files if f.after}
-    later = later_changes(own, symbols, changes.commit, line, history, reader.config.upstream.repo)
+    texts = {f.after.path: Text(f.after.path, f.after.data) for f in files if f.after}
+    later = later_changes(own, texts, changes.commit, line, history, reader.config.upstream.repo)
     return Briefing(change, state, tuple(found), later, SEARCHED if standing.cutoff is None else None)
 
 
@@ -90,23 +98,17 @@ def before(
     return found
 
 
-def _base(file: FileChange) -> Base:
-    assert file.before
-    return Base(split(file.before.data), _symbols(file.before.path, file.before.data))
-
-
-def _symbols(path: str, data: bytes) -> tuple[str, ...]:
-    return tuple(name for name, _ in labels(path, data))
-
-
 def as_prerequisites(
-    found: Mapping[str, Sequence[object]], standing: Standing, through: Change | None = None
+    found: Mapping[str, Sequence[Need]], standing: Standing, through: Change | None = None
 ) -> list[Prerequisite]:
     """What is missing first; in that, what is edited before what is beside; else upstream's order, newest last."""
     made = []
     for commit, why in found.items():
         message = standing.line[standing.position[commit]]
-        made.append(Prerequisite(named(message), standing.state(message.pr, commit), tuple(why), through))
+        state = standing.state(message.pr, commit)
+        told = [n for n in why if state != "landed" or n.relation in LINES]
+        if told:
+            made.append(Prerequisite(named(message), state, tuple(told), through))
     return sorted(
         made,
         key=lambda p: (STATES.index(p.state), strongest(p.needs), -standing.position[p.change.commit]),
@@ -114,20 +116,21 @@ def as_prerequisites(
 
 
 def _transitive(direct: Iterable[Prerequisite], reader: Reader, floor: str | None) -> list[Prerequisite]:
-    """What the missing ones need in turn, and is missing too."""
+    """What the missing ones edit, in turn, of what is missing too. Neighbours are let go: by them everything would hang
+    together."""
     standing, line = reader.standing, reader.line
     queue = [p.change for p in direct if p.state == "missing"]
     seen = {p.commit for p in queue}
     if not queue:
         return []
-    newest = min(standing.position[c.commit] for c in queue)
-    span = f"{floor}..{line[newest].commit}" if floor else line[newest].commit
-    history = reader.whole or diffs(reader.upstream, span)
+    newest = line[min(standing.position[c.commit] for c in queue)].commit
+    history = reader.whole or diffs(reader.upstream, f"{floor}..{newest}" if floor else newest)
     found = []
     for change in queue:
-        files = [f for f in history.get(change.commit, ()) if not reader.generated(f.path)]
+        files = [f for f in history.get(change.commit, ()) if not reader.passed_over(f.path)]
         needed = needs(files, before(line, standing.position[change.commit], floor, history), {})
-        for each in as_prerequisites(needed, standing, change):
+        firm = {commit: tuple(n for n in why if n.relation != "beside") for commit, why in needed.items()}
+        for each in as_prerequisites({commit: why for commit, why in firm.items() if why}, standing, change):
             if each.state == "missing" and each.change.commit not in seen:
                 seen.add(each.change.commit)
                 queue.append(each.change)

@@ -46,7 +46,7 @@ class Briefer:
             reader = replace(reader, whole=self._whole(where, [c.commit for c in changes]))
         done = set(self.done)
         for each in changes:
-            told = brief(each, replace(reader, standing=_with(where, done)), transitive=False)
+            told = brief(each, replace(reader, standing=_with(where, done)), deep=False)
             yield replace(
                 told,
                 prerequisites=tuple(p for p in told.prerequisites if p.state != "landed"),

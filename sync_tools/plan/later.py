@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sync_tools.plan.lines import Reached, changed_by
 from sync_tools.plan.model import Change, Later, LaterKind, Place
+from sync_tools.plan.prerequisites import Text
 from sync_tools.plan.relations import is_fix, undone
 from sync_tools.upstream.history import FileDiff, Message
 
@@ -12,7 +13,7 @@ ORDER: tuple[LaterKind, ...] = ("revert", "fix", "change")
 
 def later_changes(
     own: Mapping[str, Iterable[int]],
-    symbols: Mapping[str, Sequence[str]],
+    texts: Mapping[str, Text],
     commit: str,
     line: Sequence[Message],
     history: Mapping[str, tuple[FileDiff, ...]],
@@ -28,7 +29,7 @@ def later_changes(
     for message in following:
         if message.commit in met or message.commit in reverts:
             kind: LaterKind = "revert" if message.commit in reverts else "fix" if is_fix(message) else "change"
-            places = _places(met.get(message.commit), symbols)
+            places = _places(met.get(message.commit), texts)
             lines = sum(len(p.lines) for p in places)
             undoing = reverts.get(message.commit)
             found.append(Later(named(message), kind, places, lines, named(undoing) if undoing else None))
@@ -54,10 +55,10 @@ def _reverts(commit: str, at: int, line: Sequence[Message], repo: str) -> dict[s
     return found
 
 
-def _places(reached: Reached | None, symbols: Mapping[str, Sequence[str]]) -> tuple[Place, ...]:
+def _places(reached: Reached | None, texts: Mapping[str, Text]) -> tuple[Place, ...]:
     if reached is None:
         return ()
     return tuple(
-        Place(path, tuple(n + 1 for n in on), symbols[path][on[0]] if path in symbols else "")
+        Place(path, tuple(n + 1 for n in on), texts[path].symbol(on[0]) if path in texts else "")
         for path, on in sorted(reached.lines.items())
     )

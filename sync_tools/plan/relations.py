@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from sync_tools.ledger.reverts import COMMIT, NUMBER, PULL, TITLE
+from sync_tools.ledger.reverts import NUMBER, named
 from sync_tools.upstream.history import Message
 
 FIX = re.compile(
@@ -19,19 +19,15 @@ def is_fix(message: Message) -> bool:
 
 
 def undone(message: Message, repo: str, earlier: Sequence[Message]) -> tuple[str, ...]:
-    """The commits that a commit says it reverts: by hash, by number, or by title the newest of `earlier` (newest first)."""
-    found = [m.commit for hex_ in COMMIT.findall(message.body) for m in earlier if m.commit == hex_]
-    numbers = {int(m["pr"]) for m in PULL.finditer(message.body) if m["repo"] in (None, repo)}
-    subject = TITLE.fullmatch(message.subject)
-    if subject and not found and not numbers:
-        titled = NUMBER.search(subject["title"])
-        title = NUMBER.sub("", subject["title"])
-        numbers = {int(titled[1])} if titled else set()
-        same = [m.commit for m in earlier if not numbers and NUMBER.sub("", m.subject) == title]
-        found += same[:1]
-    for number in sorted(numbers):
-        found += [m.commit for m in earlier if m.pr == number][:1]
-    return tuple(dict.fromkeys(found))
+    """The commits, of `earlier` (newest first), that a commit's message says it reverts."""
+    refs = named(message.subject, message.body, repo, lambda: [(m.commit, m.subject) for m in earlier])
+    found = (next((m.commit for m in earlier if _is(m, ref, repo)), None) for ref in refs)
+    return tuple(commit for commit in found if commit)
+
+
+def _is(message: Message, ref: str, repo: str) -> bool:
+    """Whether owner/name#N, or owner/name@<hex>, names a commit."""
+    return ref == f"{repo}#{message.pr}" or ref == f"{repo}@{message.commit[:12]}"
 
 
 def mentions(message: Message, repo: str) -> tuple[int, ...]:

@@ -1,9 +1,11 @@
-"""Public names that a change removes while the fork's own files, which upstream does not have, still use them."""
+"""Public names and options that a change removes while the fork's own files, which upstream does not have, still use them."""
 
 import ast
 import os
+import re
 import warnings
 from collections.abc import Iterator
+from operator import attrgetter
 
 from sync_tools.gitio import GitFailed, Repo
 from sync_tools.ledger.symbols import is_public
@@ -11,23 +13,26 @@ from sync_tools.plan.model import Risk
 from sync_tools.plan.risks import kind_of
 from sync_tools.port.file import Setting
 from sync_tools.port.images import matrix_name
+from sync_tools.port.style import seam_folder
 from sync_tools.upstream.changeset import ChangeSet, Image
 
+OPTION = re.compile(rb"""add_argument\(\s*["'](--[\w-]+)["']""")
 SHORTEST = 4
 """A shorter name says too little where it is found as a word."""
 
 
 def removals(changes: ChangeSet, setting: Setting, fork: Repo, base: str, upstream: Repo) -> Iterator[Risk]:
     """A mark for each removed name that a file of the fork's own holds as a word."""
-    gone = removed_names(changes)
+    gone = removed_names(changes) | removed_options(changes)
     if not gone:
         return
     config, translator = setting.config, setting.translator
     ours = {matrix_name(name, config, translator): name for name in sorted(gone)}
     shared = {translator.path(path) for path in upstream.tree(changes.commit).paths()}
     shared |= {translator.path(f.before.path) for f in changes.files if f.before}
+    brought = (f"{config.ledgers}/", f"{seam_folder(config)}/")
     for name in ours:
-        users = [p for p in _users(fork, base, name) if p not in shared and not p.startswith(f"{config.ledgers}/")]
+        users = [p for p in _users(fork, base, name) if p not in shared and not p.startswith(brought)]
         if users:
             listed = ", ".join(users[:3]) + (f" and {len(users) - 3} more" if len(users) > 3 else "")
             yield Risk("removes", f"{name} goes, and {listed} of the fork's own holds it", tuple(users))
@@ -39,6 +44,21 @@ def removed_names(changes: ChangeSet) -> frozenset[str]:
     before = {name for f in files for name in _defined(f.before)}
     after = {name for f in files for name in _defined(f.after)}
     return frozenset(name for name in before - after if is_public(name) and len(name) >= SHORTEST)
+
+
+def removed_options(changes: ChangeSet) -> frozenset[str]:
+    """Options that no parser of the change takes any more."""
+    before, after = (
+        {
+            option.decode()
+            for f in changes.files
+            for image in [side(f)]
+            if image
+            for option in OPTION.findall(image.data)
+        }
+        for side in (attrgetter("before"), attrgetter("after"))
+    )
+    return frozenset(before - after)
 
 
 def _defined(image: Image | None) -> Iterator[str]:

@@ -11,7 +11,12 @@ Line = tuple[str, str]
 """(style, text)."""
 
 SHOWN = 8
-WORDS = {"edits": "wrote what it edits", "beside": "wrote what stands beside its insertion", "file": "made"}
+WORDS = {
+    "edits": "wrote what it edits",
+    "beside": "wrote what stands beside its insertion",
+    "file": "made",
+    "uses": "defined what it imports",
+}
 KINDS = {"revert": "reverts it", "fix": "fixes its lines", "change": "changes its lines"}
 
 
@@ -172,11 +177,14 @@ def _files(plan: Plan) -> Iterator[Line]:
 
 def _prerequisites(briefing: Briefing) -> Iterator[Line]:
     words = {"missing": "needs", "unknown": "rests on"}
-    open_ = [p for p in briefing.prerequisites if p.state != "landed"]
-    for each in open_[: 3 * SHOWN]:
+    open_ = [p for p in briefing.prerequisites if p.state != "landed" and p.through is None]
+    for each in open_[: 2 * SHOWN]:
         yield "yellow", f"  {words[each.state]} {name(each.change)} {title(each.change)}: {why_needed(each)}"
-    if len(open_) > 3 * SHOWN:
-        yield "yellow", f"  and {len(open_) - 3 * SHOWN} more that it needs (--json)"
+    if len(open_) > 2 * SHOWN:
+        yield "yellow", f"  and {len(open_) - 2 * SHOWN} more that it needs (--json)"
+    further = [name(p.change) for p in briefing.prerequisites if p.through]
+    if further:
+        yield "yellow", f"  which in turn need {_few(further)}"
     landed = [name(p.change) for p in briefing.prerequisites if p.state == "landed"]
     if landed:
         yield "", f"  rests on what landed in the fork: {_few(landed)}"

@@ -50,7 +50,7 @@ def _conflicts(outcomes: Iterable[FileOutcome], prerequisites: Sequence[Prerequi
             symbols = sorted({c.symbol for c in outcome.merged.conflicts} - {"", outcome.path})
             where = f" ({', '.join(symbols)})" if symbols else ""
             lacking = [_name(p.change.pr, p.change.commit) for p in causes(outcome, prerequisites)]
-            cause = f"on lines of {', '.join(lacking)}" if lacking else "the fork changed the same lines"
+            cause = f"on lines of {', '.join(lacking)}" if lacking else "the fork has other lines there"
             yield Risk("conflict", f"{outcome.path}{where}: {cause}", (outcome.path,))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sync_tools.config import Config
-from sync_tools.gitio import Repo
+from sync_tools.gitio import GitFailed, Repo
 from sync_tools.plan.model import State
 from sync_tools.port.known import Known, known
 from sync_tools.upstream.history import Message
@@ -53,4 +53,15 @@ def standing(fork: Repo, base: str, config: Config, upstream: Repo, line: list[M
     """What commit `base` of the fork has of upstream's main line."""
     told = known(fork, base, config)
     cutoff = upstream.commit_of(told.cutoff) if told.cutoff else None
-    return Standing(tuple(line), told, cutoff if any(m.commit == cutoff for m in line) else None)
+    if cutoff and line and all(m.commit != cutoff for m in line):
+        cutoff = line[0].commit if _holds(upstream, cutoff, line[0].commit) else None
+    return Standing(tuple(line), told, cutoff)
+
+
+def _holds(upstream: Repo, commit: str, earlier: str) -> bool:
+    """Whether one commit comes after another: a line that ends before the fork's beginning is in the fork as a whole."""
+    try:
+        upstream.run("merge-base", "--is-ancestor", earlier, commit)
+    except GitFailed:
+        return False
+    return True

@@ -33,7 +33,7 @@ def _object(planned: Planned) -> dict[str, Any]:
         "lines": {"added": planned.added, "removed": planned.removed},
         "risks": [risk_object(change, risk) for risk in planned.risks],
         **briefing_object(planned.briefing),
-        "absent_paths": list(planned.absent),
+        "absent_paths": [left_object(each) for each in planned.absent],
         "left_paths": [left_object(each) for each in planned.left],
         "together": change_object(planned.together) if planned.together else None,
     }

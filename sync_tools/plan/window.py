@@ -33,7 +33,7 @@ class Planned:
     added: int
     removed: int
     risks: tuple[Risk, ...]
-    absent: tuple[str, ...] = ()
+    absent: tuple[Left, ...] = ()
     left: tuple[Left, ...] = ()
     together: Change | None = None
 
@@ -65,18 +65,19 @@ def plan_window(cutoff: str, tip: str, reader: Reader, side: Side) -> WindowPlan
 
 
 def _planned(message: Message, window: Sequence[Message], reader: Reader, side: Side) -> Planned:
-    files = [f for f in reader.whole.get(message.commit, ()) if not reader.generated(f.path)]
-    own = {f.new: [n for h in f.hunks for n in h.new] for f in files if f.new and f.hunks}
+    files = reader.whole.get(message.commit, ())
+    carried = [f for f in files if not reader.passed_over(f.path)]
+    own = {f.new: [n for h in f.hunks for n in h.new] for f in carried if f.new and f.hunks}
     later = later_changes(own, {}, message.commit, window, reader.whole, reader.config.upstream.repo)
     told = tuple(each for each in later if each.kind != "change")
     state = reader.standing.state(message.pr, message.commit)
-    outside = tuple(_outside(message, files, window, reader))
+    outside = tuple(_outside(message, carried, window, reader))
     return Planned(
         briefing=Briefing(named(message), state, outside, told),
         files=len(files),
         added=sum(h.new_count for f in files for h in f.hunks),
         removed=sum(h.old_count for f in files for h in f.hunks),
-        risks=(*reverted(later), *_marks(files, side)),
+        risks=(*reverted(later), *_marks(carried, side), *ci_and_executed([f.path for f in files])),
         left=tuple(_left(files, reader.config)),
     )
 
@@ -110,7 +111,6 @@ def _marks(files: Sequence[FileDiff], side: Side) -> Iterator[Risk]:
         untested = tuple(f.path for f in files if kind_of(f.path) == "code" and _says_something(f))
         if untested:
             yield Risk("untested", f"code changes and no test does: {told_paths(untested)}", untested)
-    yield from ci_and_executed([f.path for f in files])
 
 
 def _changed(file: FileDiff) -> list[bytes]:
@@ -145,8 +145,9 @@ def _with_absent(landings: Iterable[Planned], reader: Reader, side: Side) -> Ite
             for f in files
             if f.old and f.new and kind_of(f.path) != "ci" and f.path not in kept_out and side.place(f.old) not in here
         )
+        lacking = tuple(Left(path, "the fork lacks it, and nothing before in the window brings it") for path in absent)
         here |= {side.place(f.new) for f in files if f.new and (f.old is None or side.place(f.old) in here)}
-        yield replace(each, absent=tuple(absent))
+        yield replace(each, absent=lacking)
 
 
 def _paired(landings: Iterable[Planned], reader: Reader) -> Iterator[Planned]:
@@ -171,7 +172,7 @@ def _cancels(commit: str, revert: str, reader: Reader) -> bool:
 
 
 def _balance(whole: Diffs, commit: str, reader: Reader) -> Counter[tuple[str, bytes]]:
-    files = (f for f in whole.get(commit, ()) if not reader.generated(f.path))
+    files = (f for f in whole.get(commit, ()) if not reader.passed_over(f.path))
     return Counter((f.path, line) for f in files for line in _changed(f))
 
 

@@ -2,12 +2,13 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sync_tools.gitio import Repo
 from sync_tools.ledger.escape import plain, references
 from sync_tools.modes import FOLDER, GITLINK
+from sync_tools.plural import counted
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import ChangeSet, Person
 
@@ -49,14 +50,14 @@ def _level(repo: Repo, tree: str | None, edits: Nested) -> str | None:
     level = dict(standing)
     for name, edit in edits.items():
         mode, oid = standing.get(name, (0, ""))
-        if edit.blob is not None:
-            level[name] = edit.blob.mode, store(repo, edit.blob)
-        elif mode != FOLDER:
-            level.pop(name, None)  # a file goes, also one that makes room for a folder of its name
         if edit.below:
             folder = _level(repo, oid if mode == FOLDER else None, edit.below)
-            level.pop(name, None)
+            level.pop(name, None)  # also a file that makes room for a folder of its name
             level |= {name: (FOLDER, folder)} if folder else {}
+        elif mode != FOLDER:
+            level.pop(name, None)
+        if edit.blob is not None:
+            level[name] = edit.blob.mode, store(repo, edit.blob)
     return repo.objects.write_level(level) if level else None
 
 
@@ -107,6 +108,25 @@ def trailers(changes: ChangeSet, repository: str, committer: Person) -> str:
     lines += [f"Co-authored-by: {person}" for person in people]
     lines.append(f"Signed-off-by: {committer.name} <{committer.email}>")
     return "\n".join(references(plain(line), repository) for line in lines)
+
+
+def window_trailers(changes: Sequence[ChangeSet], repository: str, committer: Person) -> str:
+    """The trailers of a window's commits: the number and the commit of every landing, and everybody once."""
+    lines = []
+    for each in changes:
+        lines += [f"Upstream-PR: {repository}#{each.pr}"] if each.pr is not None else []
+        lines.append(f"Upstream-Commit: {each.commit}")
+    people = dict.fromkeys(p for c in changes for p in (f"{c.author.name} <{c.author.email}>", *c.coauthors))
+    lines += [f"Co-authored-by: {person}" for person in people]
+    lines.append(f"Signed-off-by: {committer.name} <{committer.email}>")
+    return "\n".join(references(plain(line), repository) for line in lines)
+
+
+def window_message(changes: Sequence[ChangeSet], repository: str, committer: Person, body: str = "") -> str:
+    """The message of a window's mechanical commit, or with a body of its adaptation commit."""
+    span = f"{repository} {changes[0].parent[:12]}..{changes[-1].commit[:12]}"
+    subject = f"Adapt {span} to the fork" if body else f"Port {span}, {counted(len(changes), 'change')}"
+    return "\n\n".join(filter(None, (subject, body, window_trailers(changes, repository, committer)))) + "\n"
 
 
 def mechanical_message(changes: ChangeSet, repository: str, committer: Person) -> str:

@@ -13,6 +13,9 @@ from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
 from sync_tools.upstream.changeset import Person
 
+Removal = tuple[str, str | None]
+"""The commit that removed a path, and where the file went, if it was renamed."""
+
 TRAILER = re.compile(r"^(Upstream-Commit|Signed-off-by): ", re.M)
 
 
@@ -115,7 +118,7 @@ class Fork:
         except GitFailed as e:
             raise SyncError(f"the branch {branch} moved while the port was made", branch, "run the port again") from e
 
-    def removed_by(self, path: str, base: str) -> tuple[str, str | None] | None:
+    def removed_by(self, path: str, base: str) -> Removal | None:
         """(the fork's commit that removed a path, where the file went if it was renamed), or None if it never was there.
 
         A file that was renamed several times is followed to its last name: the commit is that of the last step."""
@@ -128,7 +131,7 @@ class Fork:
             removal = later
         return removal
 
-    def _removal(self, path: str, base: str) -> tuple[str, str | None] | None:
+    def _removal(self, path: str, base: str) -> Removal | None:
         commit = self.repo.line("log", "-1", "--format=%H", "--diff-filter=D", "--no-renames", base, "--", path)
         if not commit:
             return None

@@ -14,9 +14,13 @@ TEMPLATE = ".j2"
 
 def translation(path: str, data: bytes, config: Config, translator: Translator, format: Format) -> Translation:
     """The translation of a file, formatted as the fork formats, its CI rows naming the fork's tests."""
-    found = translator.file(path, data)
-    text = _folded(found.data, config, translator) if path.endswith(TEMPLATE) else found.data
-    return replace(found, data=format(translator.path(path), text))
+    found = unformatted(path, translator.file(path, data), config, translator)
+    return replace(found, data=format(translator.path(path), found.data))
+
+
+def unformatted(path: str, found: Translation, config: Config, translator: Translator) -> Translation:
+    """A file that was translated, its CI rows naming the fork's tests."""
+    return replace(found, data=_folded(found.data, config, translator)) if path.endswith(TEMPLATE) else found
 
 
 def matrix_name(name: str, config: Config, translator: Translator) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sync_tools.gitio import Repo
 from sync_tools.ledger.model import Ledger
@@ -9,7 +10,7 @@ from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.resolve import Landing, first_parents, number_of, tips
 
-KEPT = 16
+KEPT = 256
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,6 @@ class History:
     """Of one upstream, for one run."""
 
     upstream: Repo
-    _numbers: dict[str, dict[int, list[str]]] = field(default_factory=dict, repr=False)
     _changes: dict[str, ChangeSet] = field(default_factory=dict, repr=False)
 
     def before(self, commit: str) -> Sequence[tuple[str, str]]:
@@ -28,7 +28,7 @@ class History:
         """The change that a ledger accounts for, read again; None where upstream does not have its commit."""
         commit = ledger.upstream.commit
         if commit not in self._changes:
-            if self.upstream.commit_of(commit) is None:
+            if self._subject(commit) is None:
                 return None
             while len(self._changes) >= KEPT:
                 del self._changes[next(iter(self._changes))]
@@ -38,17 +38,27 @@ class History:
     def _landed(self, ledger: Ledger) -> Landing:
         """The landing that the ledger's commit is, as upstream says."""
         pr, commit = ledger.upstream.pr, ledger.upstream.commit
-        if pr is None or number_of(self.upstream.line("log", "-1", "--format=%s", commit)) != pr:
+        if pr is None or number_of(self._subject(commit) or "") != pr:
             return Landing(None, commit)
-        carrying = next(filter(None, (self._numbered(tip).get(pr) for tip in tips(self.upstream))), [])
+        carrying = next((numbered[pr] for _, numbered in self._main_lines if pr in numbered), [])
         return Landing(pr, commit, tuple(carrying[1:]) if carrying[:1] == [commit] else ())
 
-    def _numbered(self, tip: str) -> dict[int, list[str]]:
-        """Number -> the commits of the main line that carry it, newest first."""
-        if tip not in self._numbers:
-            found: dict[int, list[str]] = {}
-            for commit, subject in first_parents(self.upstream, tip):
-                if number := number_of(subject):
-                    found.setdefault(number, []).append(commit)
-            self._numbers[tip] = found
-        return self._numbers[tip]
+    def _subject(self, commit: str) -> str | None:
+        """The subject of a commit, None where upstream does not have it."""
+        known = next((subjects[commit] for subjects, _ in self._main_lines if commit in subjects), None)
+        if known is not None or self.upstream.commit_of(commit) is None:
+            return known
+        return self.upstream.line("log", "-1", "--format=%s", commit)
+
+    @cached_property
+    def _main_lines(self) -> list[tuple[dict[str, str], dict[int, list[str]]]]:
+        """Of each revision that may be upstream's main line: commit -> subject, and number -> the commits that carry it,
+        newest first."""
+        found = []
+        for tip in tips(self.upstream):
+            line, numbered = first_parents(self.upstream, tip), dict[int, list[str]]()
+            for commit, subject in line:
+                if (number := number_of(subject)) is not None:
+                    numbered.setdefault(number, []).append(commit)
+            found.append((dict(line), numbered))
+        return found

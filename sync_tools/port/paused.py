@@ -35,7 +35,8 @@ class Stages:
 class State:
     """Everything that `--continue` needs. `tip` is the commit that the paused pull request is ported onto; `undecided`
     are the conflicts without markers: a file kept or deleted, a binary, a link. `laid` is the tree of the work tree as
-    it was laid out, in the folder `place`."""
+    it was laid out, in the folder `place`. `window` are the
+    cutoff and the tip of landings that are ported at once."""
 
     branch: str
     base: str
@@ -50,6 +51,7 @@ class State:
     config: str | None
     laid: str = ""
     place: str = ""
+    window: tuple[str, ...] = ()
 
     def recall(self, request: Request) -> Request:
         """A request to go on, with what was asked for at the start."""
@@ -142,7 +144,7 @@ def _read(path: Path) -> State:
     try:
         raw = json.loads(path.read_text("utf-8"))
         raw.pop("schema")
-        lists = ("done", "conflicts", "undecided", "bring")
+        lists = ("done", "conflicts", "undecided", "bring", "window")
         return State(
             **{**raw, **{k: tuple(raw[k]) for k in lists}, "landings": tuple((pr, c) for pr, c in raw["landings"])}
         )

@@ -1,14 +1,16 @@
 """The ledger of a port as files of the fork's tree."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from sync_tools.config import Config
 from sync_tools.ledger import store
 from sync_tools.ledger.decide import carry
 from sync_tools.ledger.markdown import render
-from sync_tools.ledger.model import CheckRun, Finding, Ledger, Verification
+from sync_tools.ledger.model import ORDER, CheckRun, Finding, Ledger, Verification
 from sync_tools.ledger.reverts import Past, paired, reverted
 from sync_tools.ledger.shelf import Shelf
+from sync_tools.ledger.supersede import Succession, supersede
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.pipeline import Port
 from sync_tools.tree import Blob, Tree
@@ -61,42 +63,62 @@ def _run(check: Check, number: str) -> CheckRun:
     )
 
 
-def complete(port: Port) -> Ledger:
-    """The ledger of a port with the results of its checks."""
+def complete(port: Port, asked: str = "") -> Ledger:
+    """The ledger of a port with the results of its checks. `asked` are the words that ask for the port, where they are
+    not those of the change alone."""
     changes = port.changes
     number = str(changes.pr) if changes.pr is not None else f"--commit {changes.commit[:12]}"
-    checks = verified(dict(port.checks), number)
+    checks = verified(dict(port.checks), asked or number)
     kept = checks.model_copy(update={"evidence": port.ledger.verification.evidence})
     return port.ledger.model_copy(update={"verification": kept})
 
 
-def ledger_edits(port: Port, tree: Tree, config: Config, shelf: Shelf, past: Past) -> Edits:
-    """The ledger, its Markdown and the index, where they change something; a revert is told in the ledger that it undoes too."""
-    earlier = _standing(port, tree, config, shelf)
-    if earlier is not None and _stands(port, earlier):
+def recorded(
+    ports: Sequence[Port], tree: Tree, config: Config, shelf: Shelf, past: Past, succession: Succession, asked: str = ""
+) -> dict[str, Ledger]:
+    """The ledgers that ports, oldest first, write or change, by stem: their own, and those of what they undo or replace."""
+    book = {known.upstream.stem: known for known in store.read_all(tree, config, shelf.loads)}
+    changed: dict[str, Ledger] = {}
+    for port in ports:
+        earlier = _standing(port, tree, config, shelf)
+        if earlier is not None and _stands(port, earlier):
+            continue
+        ledger = complete(port, asked)
+        others = [known for stem, known in book.items() if stem != ledger.upstream.stem]
+        ledger = ledger.model_copy(update={"reverts": reverted(port.changes, config.upstream.repo, past)})
+        ref, replaced = ledger.upstream.ref, succession.replaces(ledger, others)
+        changed |= supersede(book, replaced, ref)
+        told = [(known, paired(known, ledger, port.changes, past)) for known in others] if ledger.reverts else ()
+        changed |= {now.upstream.stem: now for known, now in told if now is not known}
+        changed[ledger.upstream.stem] = ledger
+        book |= changed
+    return changed
+
+
+def ledger_edits(changed: Mapping[str, Ledger], tree: Tree, config: Config, shelf: Shelf) -> Edits:
+    """The files of ledgers that are written or changed: JSON, Markdown and the index, where they change something."""
+    if not changed:
         return {}
-    ledger = complete(port)
-    standing = store.read_all(tree, config, shelf.loads)
-    others = [known for known in standing if known.upstream.stem != ledger.upstream.stem]
-    ledger = ledger.model_copy(update={"reverts": reverted(port.changes, config.upstream.repo, past)})
-    told = [paired(known, ledger, port.changes, past) for known in others] if ledger.reverts else others
-    files = {store.index_path(config): shelf.index([*told, ledger]).encode()}
-    for each in [ledger, *(now for now, known in zip(told, others, strict=True) if now is not known)]:
-        files[store.json_path(config, each.upstream.stem)] = shelf.dumps(each)
-        files[store.markdown_path(config, each.upstream.stem)] = render(each).encode()
+    book = {known.upstream.stem: known for known in store.read_all(tree, config, shelf.loads)} | dict(changed)
+    files = {store.index_path(config): shelf.index(book.values()).encode()}
+    for stem, ledger in changed.items():
+        files[store.json_path(config, stem)] = shelf.dumps(ledger)
+        files[store.markdown_path(config, stem)] = render(ledger).encode()
     return without_noops({path: Blob(data) for path, data in files.items()}, tree)
 
 
-def summary(port: Port) -> str:
-    """The body of the adaptation commit."""
-    counts = ", ".join(f"{count} {op}" for op, count in port.ledger.counts.items())
-    lines = [
-        f"Ledger: {counts or 'no entries'}; {port.ledger.accounted} of {port.ledger.added + port.ledger.removed} lines accounted for."
-    ]
-    rows = port.workflows.registrations
+def summary(ports: Sequence[Port], checks: Mapping[str, Check] | None = None) -> str:
+    """The body of the adaptation commit. `checks` are those of all ports together."""
+    counts: Counter[str] = Counter()
+    for port in ports:
+        counts.update(port.ledger.counts)
+    told = ", ".join(f"{counts[op]} {op}" for op in ORDER if op in counts)
+    accounted, lines_ = (sum(n) for n in zip(*((p.ledger.accounted, p.ledger.added + p.ledger.removed) for p in ports)))
+    lines = [f"Ledger: {told or 'no entries'}; {accounted} of {lines_} lines accounted for."]
+    rows = [row for port in ports for row in port.workflows.registrations]
     if rows:
         lines.append(f"CI: {', '.join(f'{r.change} {r.test_file} in {r.job}' for r in rows)}.")
-    lines.append(f"Checks: {_said(port.checks)}.")
+    lines.append(f"Checks: {_said(ports[-1].checks if checks is None else checks)}.")
     return "\n".join(lines)
 
 

@@ -4,64 +4,33 @@ Until the last step nothing that a user sees has moved: objects are added to the
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import date
-from functools import cache
 from pathlib import Path
 
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
-from sync_tools.gitio import Repo
 from sync_tools.ledger.due import ran_out
+from sync_tools.ledger.model import Ledger
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.ahead import Read, reading
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
+from sync_tools.port.edits import Edits
 from sync_tools.port.file import Setting
-from sync_tools.port.fork import Fork
 from sync_tools.port.kept import Kept
-from sync_tools.port.past import History
-from sync_tools.port.pipeline import Job, Port, Progress, port_changes
-from sync_tools.port.record import ledger_edits, ledger_path, summary, with_history
+from sync_tools.port.pipeline import Files, Job, Port, Progress, port_changes
+from sync_tools.port.record import ledger_edits, ledger_path, recorded, summary, with_history
 from sync_tools.port.request import Request
+from sync_tools.port.result import Message, Places, Session
 from sync_tools.port.style import required_style
 from sync_tools.tree import Blob, Tree, edited
 from sync_tools.upstream.changeset import Person
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.mirror import anywhere, cache_dir
 from sync_tools.upstream.resolve import Landing, bare_commit, landing
-
-STATUSES = ("failed", "conflicts", "unresolved", "present", "clean")
-
-
-@dataclass(frozen=True)
-class Session:
-    """What came of a run. `branch` is None when none moved; `worktree` is where conflicts wait."""
-
-    ports: tuple[Port, ...]
-    ledgers: tuple[str, ...]
-    branch: str | None
-    worktree: Path | None
-    seconds: float
-
-    @property
-    def status(self) -> str:
-        """The worst of its ports'."""
-        return min((p.status for p in self.ports), key=STATUSES.index, default="clean")
-
-
-@dataclass(frozen=True)
-class Places:
-    """The repositories and the configuration of a run, and the day by which decisions and overlays run out (None: none
-    does)."""
-
-    config: Config
-    upstream: Repo
-    fork: Fork
-    today: date | None = None
 
 
 def start(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
@@ -160,45 +129,59 @@ class Run:
             ports.append(port)
             after = self.after(port, tree)
             if port.conflicts:
-                place = self._pause(port, after, tip, landings[number:], done) if self.committer else None
-                return self._session(ports, None, place, began)
+                place = None
+                if self.committer:
+                    place = self.pause(port.files, self._first(port), after, tip, landings[number:], done)
+                return self.session(ports, None, place, began)
             if self.committer:
                 tip = self.commit_port(port, after, tip)
             tree = edited(tree, after)
             done = (*done, landing_.commit)
         if not done[: len(done) - len(landings)]:
-            self._refuse_unbrought(ports)
-        moved = self._move(tip, old)
-        return self._session(ports, self.branch if moved else None, None, began)
+            self.refuse_unbrought(ports)
+        moved = self.move(tip, old)
+        return self.session(ports, self.branch if moved else None, None, began)
 
     def port(self, landing_: Landing, tree: Tree, tip: str, job: Callable[[Job], Job] = lambda job: job) -> Port:
         """One change onto a tree."""
-        config, fork = self.places.config, self.places.fork
         changes = self.read(landing_) if self.read else collect(self.places.upstream, landing_)
         self.progress(f"{changes.subject}")
+        began = time.monotonic()
+        port = port_changes(changes, job(self.job(landing_.commit, tree, tip)), self.progress)
+        return replace(self.with_history(port, tree), seconds=time.monotonic() - began)
+
+    def with_history(self, port: Port, tree: Tree) -> Port:
+        """A port with what people and earlier ports said of it, and what of that has run out."""
+        config, today = self.places.config, self.places.today
+        ledger = with_history(port, tree, config, self.kept.shelf)
+        return replace(port, ledger=ledger, overdue=ran_out(ledger, config, today) if today else ())
+
+    def job(self, upstream: str, tree: Tree, tip: str) -> Job:
+        """How upstream's change that ends in a commit is ported onto the tree of the fork's commit `tip`."""
+        config, fork = self.places.config, self.places.fork
         setting = Setting(
             tree=tree,
             config=config,
             translator=self.kept.translator(config, required_style(tree, config), self._cache()),
             format=lambda path, data: format_bytes(path, data, config.formatting),
-            removed_by=cache(lambda path: fork.removed_by(path, tip)),
+            removed_by=lambda path: self.kept.removal(path, fork, tip),
             brought=frozenset(self.request.bring),
         )
-        upstream = self.places.upstream.tree(landing_.commit)
-        began = time.monotonic()
-        port = port_changes(
-            changes,
-            job(Job(setting, upstream, self.request.run_tests, sources=self.kept.sources)),
-            self.progress,
-        )
-        ledger, today = with_history(port, tree, config, self.kept.shelf), self.places.today
-        overdue = ran_out(ledger, config, today) if today else ()
-        return replace(port, ledger=ledger, overdue=overdue, seconds=time.monotonic() - began)
+        return Job(setting, self.places.upstream.tree(upstream), self.request.run_tests, sources=self.kept.sources)
 
     def after(self, port: Port, tree: Tree) -> dict[str, Blob | None]:
         """Everything that the two commits of a port change. Raises SyncError for what would run over the fork's own."""
-        past = History(self.places.upstream)
-        edits = {**port.final, **ledger_edits(port, tree, self.places.config, self.kept.shelf, past)}
+        return self.together(port.final, self.recorded([port], tree), tree)
+
+    def recorded(self, ports: Sequence[Port], tree: Tree, asked: str = "") -> dict[str, Ledger]:
+        """The ledgers that ports write or change."""
+        succession = self.kept.succession(self.places.upstream)
+        past = self.kept.past(self.places.upstream)
+        return recorded(ports, tree, self.places.config, self.kept.shelf, past, succession, asked)
+
+    def together(self, final: Edits, ledgers: Mapping[str, Ledger], tree: Tree) -> dict[str, Blob | None]:
+        """The files of a port and its ledgers. Raises SyncError for what would run over the fork's own."""
+        edits = {**final, **ledger_edits(ledgers, tree, self.places.config, self.kept.shelf)}
         refuse_collisions(edits, tree, "the port")
         return edits
 
@@ -207,33 +190,36 @@ class Run:
 
     def commit_port(self, port: Port, after: dict[str, Blob | None], tip: str) -> str:
         """The two commits of a port on `tip`; the second one's id, or `tip` when the ledger stands there unchanged."""
-        repo, upstream = self.places.fork.repo, self.places.config.upstream.repo
+        upstream = self.places.config.upstream.repo
         assert self.committer
-        if not after:
-            return tip
-        first = commit(
-            repo,
-            write_tree(repo, tip, port.mechanical),
-            tip,
-            mechanical_message(port.changes, upstream, self.committer),
-            port.changes.author,
-        )
-        body = summary(port)
-        return commit(
-            repo,
-            write_tree(repo, tip, after),
-            first,
-            adaptation_message(port.changes, upstream, self.committer, body),
-            None,
-        )
+        second = adaptation_message(port.changes, upstream, self.committer, summary([port]))
+        return self.commit_files(port.files, after, tip, self._first(port), second) if after else tip
 
-    def _pause(
-        self, port: Port, after: dict[str, Blob | None], tip: str, left: Sequence[Landing], done: tuple[str, ...]
-    ) -> Path:
-        repo, stages = self.places.fork.repo, port.stages
+    def commit_files(self, files: Files, after: dict[str, Blob | None], tip: str, first: Message, second: str) -> str:
+        """The mechanical commit and the adaptation commit on `tip`; the second one's id."""
+        repo = self.places.fork.repo
+        self.kept.committed(after)
+        mechanical = commit(repo, write_tree(repo, tip, files.mechanical), tip, first.text, first.author)
+        return commit(repo, write_tree(repo, tip, after), mechanical, second, None)
+
+    def _first(self, port: Port) -> Message:
         assert self.committer
-        message = mechanical_message(port.changes, self.places.config.upstream.repo, self.committer)
-        first = commit(repo, write_tree(repo, tip, port.mechanical), tip, message, port.changes.author)
+        repository = self.places.config.upstream.repo
+        return Message(mechanical_message(port.changes, repository, self.committer), port.changes.author)
+
+    def pause(
+        self,
+        files: Files,
+        first: Message,
+        after: dict[str, Blob | None],
+        tip: str,
+        left: Sequence[Landing],
+        done: tuple[str, ...] = (),
+        window: tuple[str, ...] = (),
+    ) -> Path:
+        """Lay out the conflicts for a person; where."""
+        repo, stages = self.places.fork.repo, files.stages
+        mechanical = commit(repo, write_tree(repo, tip, files.mechanical), tip, first.text, first.author)
         state = paused.State(
             branch=self.branch,
             base=self.base,
@@ -241,15 +227,16 @@ class Run:
             done=done,
             landings=tuple((each.pr, each.commit) for each in left),
             conflicts=tuple(sorted(stages)),
-            undecided=tuple(sorted(set(stages) - port.files.marked)),
+            undecided=tuple(sorted(set(stages) - files.marked)),
             name=self.request.name,
             bring=self.request.bring,
             upstream=self.request.upstream and anywhere(self.request.upstream),
             config=str(self.request.config.resolve()) if self.request.config else None,
+            window=window,
         )
-        return paused.pause(self.places.fork, state, first, after, stages)
+        return paused.pause(self.places.fork, state, mechanical, after, stages)
 
-    def _refuse_unbrought(self, ports: Sequence[Port]) -> None:
+    def refuse_unbrought(self, ports: Sequence[Port]) -> None:
         """A path to bring that no change touches is a slip of the hand."""
         known = {path for p in ports for o in p.outcomes for path in (o.path, o.change.path)}
         for path in self.request.bring:
@@ -258,13 +245,15 @@ class Run:
                     "nothing to bring: the change does not touch it", path, "name a path that the port lists as absent"
                 )
 
-    def _move(self, tip: str, old: str | None) -> bool:
+    def move(self, tip: str, old: str | None) -> bool:
+        """Point the branch to `tip`; False where nothing is to be moved."""
         if self.committer is None or tip == self.base or tip == old:
             return False
         self.places.fork.move(self.branch, tip, old)
         return True
 
-    def _session(self, ports: Sequence[Port], branch: str | None, place: Path | None, began: float) -> Session:
+    def session(self, ports: Sequence[Port], branch: str | None, place: Path | None, began: float) -> Session:
+        """What came of the run."""
         paths = tuple(ledger_path(p.ledger, self.places.config) for p in ports)
         return Session(tuple(ports), paths, branch, place, time.monotonic() - began)
 

@@ -6,7 +6,7 @@ told by its keys, by the name that holds it, and by what stands beside it.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from sync_tools.seam.model import Kind
 from sync_tools.seam.names import Names, names
@@ -51,7 +51,7 @@ class _Search:
     def _dict(self, node: ast.Dict) -> Iterator[Found]:
         keys = {k.value: (k, v) for k, v in zip(node.keys, node.values) if isinstance(k, ast.Constant)}
         holder = self._holder(node)
-        if self.known.request_marks & keys.keys():
+        if self._is_request(keys.keys()):
             self.requests |= {holder} if holder else set()
             yield from self._all(keys, "request field", self.known.request)
         elif self.known.control & keys.keys() and self._is_sent(node):
@@ -61,6 +61,9 @@ class _Search:
         if self.answers and (holder == self.known.answer_root or self.known.answer_root in keys):
             wanted = self.known.distinct | self.known.shared
             yield from self._all(keys, "answer field", wanted)
+
+    def _is_request(self, keys: Set[str]) -> bool:
+        return "sampling_params" in keys or bool(self.known.request_marks & keys and self.known.prompts & keys)
 
     def _all(self, keys: dict, kind: Kind, wanted: frozenset[str]) -> Iterator[Found]:
         for name, (key, _) in keys.items():
@@ -100,7 +103,7 @@ class _Search:
         given = {k.arg: (k, k.value) for k in node.keywords if k.arg}
         if self._is_sampling(given, self._holder(node)):
             yield from self._all(given, "sampling key", self.known.sampling)
-        if self.known.request_marks & given.keys():
+        if self._is_request(given.keys()):
             yield from self._all(given, "request field", self.known.request)
 
     def _key(self, base: ast.expr, key: ast.Constant) -> Iterator[Found]:

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from sync_tools.seam.fallbacks import fallback_lines
 from sync_tools.seam.fields import Found, fields
 from sync_tools.seam.model import SeamSite
 from sync_tools.seam.words import Hit, hits
@@ -21,7 +22,9 @@ def find(path: str, data: bytes) -> list[SeamSite]:
         return []
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     starts = [0, *(m.end() for m in re.finditer("\n", text))]
-    return sorted({_at(path, starts, hit) for hit in (*hits(text), *_fields(path, text, starts))})
+    found = {_at(path, starts, hit) for hit in (*hits(text), *_fields(path, text, starts))}
+    again = fallback_lines(text) if path.endswith(".py") else frozenset()
+    return sorted(site for site in found if not (site.kind == "import" and site.line in again))
 
 
 def _at(path: str, starts: list[int], hit: Hit) -> SeamSite:

@@ -8,11 +8,12 @@ from difflib import SequenceMatcher
 
 from sync_tools.seam.find import find
 from sync_tools.seam.model import How, Judged, SeamSite
+from sync_tools.seam.names import names
 from sync_tools.seam.protected import protection
 from sync_tools.translate.result import Application, Site, Translation
 
 INTERFACE = frozenset({"request field", "sampling key", "answer field"})
-_WRAPS = re.compile(r"SY1[1-5]\d")
+_WRAPS = re.compile(r"SY1(?:04|[1-5]\d)")
 
 
 @dataclass(frozen=True)
@@ -25,31 +26,35 @@ class Image:
     kept: str = ""
 
 
-def judge(image: Image, *, seam: bool) -> tuple[list[Judged], list[SeamSite]]:
-    """The verdicts of a file's sites, and the translator's reports where none was found. `seam`: the fork has one, whose
-    requests and answers keep upstream's vocabulary."""
+def judge(image: Image) -> tuple[list[Judged], list[SeamSite]]:
+    """The verdicts of a file's sites, and the translator's reports where none was found.
+
+    Dicts that modules share keep upstream's vocabulary in every style: what builds the request and reads the answer, the
+    seam or the helpers of the inline style, converts them.
+    """
     sites = find(image.path, image.data)
     if image.kept:
         return [Judged(site, "kept", why=image.kept) for site in sites], []
     lines = image.data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     left = _left(image, lines, sites)
     reports = image.translation.unresolved
-    whole = _wraps(image, sites, left, reports) if seam else False
+    whole = _wraps(image, sites, left, reports)
+    converts = any("control_call(" in a.after for a in image.translation.applications)
     judged, used = [], set()
     for site in sites:
         protected = protection(site, lines[site.line - 1])
-        report = next((r for r in reports if _is_of(r, site)), None)
+        report = next((r for r in reports if _is_of(r, site)), None) or _beside(reports, sites, site)
         if protected:
             judged.append(Judged(site, "kept", why=protected))
         elif report is not None:
             judged.append(Judged(site, "unresolved", why=report.why, reason=report.reason.value))
-        elif site not in left:
+        elif site not in left or (site.what in names().asked and _how(image.translation.applications, site) == "rule"):
             judged.append(Judged(site, "translated", _how(image.translation.applications, site)))
-        elif site.kind in INTERFACE and whole:
+        elif site.kind in INTERFACE and whole and (site.what not in names().control or converts):
             judged.append(Judged(site, "translated", "interface"))
         else:
             judged.append(Judged(site, "missed"))
-        used |= {r for r in reports if _is_of(r, site)}
+        used |= {r for r in reports if _is_of(r, site) or r == report}
     unseen = [SeamSite(image.path, r.line, r.column, "endpoint", r.what) for r in reports if r not in used]
     return judged, unseen
 
@@ -62,7 +67,20 @@ def _is_of(report: Site, site: SeamSite) -> bool:
         return site.kind in INTERFACE or site.kind == "endpoint"
     if report.what == "route":
         return site.kind == "endpoint"
+    if report.what.startswith("/") and site.kind == "request field":
+        return True
     return site.what in report.what or report.what in site.what or site.what.removeprefix("from ") in report.what
+
+
+def _beside(reports: tuple[Site, ...], sites: list[SeamSite], site: SeamSite) -> Site | None:
+    """The report about a site that was made elsewhere: a route, or a control route's body, is named in one place and sent
+    in another, where no site stands."""
+    for report in reports:
+        alone = not any(report.line <= s.line <= report.end_line for s in sites)
+        body = report.what.startswith("/") and site.kind == "request field" and site.what in names().control
+        if alone and (report.what == site.what or body):
+            return report
+    return None
 
 
 def _how(applications: Iterable[Application], site: SeamSite) -> How:

@@ -10,7 +10,9 @@ from importlib.resources import files
 @dataclass(frozen=True)
 class Names:
     endpoints: frozenset[str]
+    asked: frozenset[str]
     request_marks: frozenset[str]
+    prompts: frozenset[str]
     request: frozenset[str]
     control: frozenset[str]
     sampling: frozenset[str]
@@ -30,7 +32,9 @@ def names() -> Names:
     request, sampling, answer, words = raw["request"], raw["sampling"], raw["answer"], raw["names"]
     return Names(
         endpoints=frozenset(raw["endpoints"]["engine"]),
+        asked=frozenset(raw["endpoints"]["asked"]),
         request_marks=frozenset(request["marks"]),
+        prompts=frozenset(request["prompts"]),
         request=frozenset(request["fields"]),
         control=frozenset(request["control"]),
         sampling=frozenset(sampling["keys"]),

@@ -94,13 +94,16 @@ def _headers(rule: Rule) -> Needs:
 
 
 def _mentions(rule: Rule) -> Needs:
-    for old, new in rule.rows().items():
-        yield f"{old} -> {new}", [(f"route {new}",)]
+    for old, new in rule.rows().items() if rule.data["where"] != "gone" else ():
+        yield f"{old} -> {new}", [(f"route {new.split()[0]}",)]
+    if rule.data.get("replace"):
+        yield f"{rule.data['pattern']} -> {rule.data['replace']}", [(f"route {rule.data['replace']}",)]
 
 
 def _imports(rule: Rule) -> Needs:
     for old, new in rule.rows().items():
-        yield f"{old} -> {new}", [(f"name {new}.{old.rpartition('.')[2]}",)]
+        if new != "{seam}":
+            yield f"{old} -> {new}", [(f"name {new}.{old.rpartition('.')[2]}",)]
     if rule.words("package"):
         old, new = rule.words("package")
         yield (
@@ -119,7 +122,7 @@ def _metrics(rule: Rule) -> Needs:
 
 
 def _arguments(rule: Rule) -> Needs:
-    for old, new in rule.rows().items():
+    for old, new in rule.rows().items() if not rule.data.get("derived") else ():
         flag = new.removeprefix("vllm_").replace("_", "-")
         kinds = ("engine flag", "flag") if new.startswith("vllm_") else ("router flag",)
         flag = flag if new.startswith("vllm_") else flag.removeprefix("router-")
@@ -171,6 +174,13 @@ def _folded(fold: str) -> list[tuple[str, ...]]:
     """What the functions that fold flags write (`translate/flagtable.py`)."""
     if fold == "deepep":
         return [(f"flag all2all-backend = deepep_{mode}",) for mode in ("low_latency", "high_throughput")]
+    if fold == "transfer":
+        option = "config kv-transfer-config"
+        return [
+            ("flag kv-transfer-config",),
+            *((f"{option}.{key}",) for key in ("kv_connector", "kv_connector_extra_config")),
+            (f"{option}.kv_role = kv_both",),
+        ]
     keys = ("method", "model", "num_speculative_tokens", "attention_backend")
     methods = ("eagle", "eagle3", "mtp", "ngram")
     option = "config speculative-config"

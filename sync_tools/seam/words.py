@@ -35,6 +35,12 @@ _BEFORE = r"""(?:(?<=[\s"'`(}>，、（|])|(?<=:\d\d\d\d)|(?<=:\d\d\d\d\d)|(?<=^
 
 
 @cache
+def _asked() -> re.Pattern[str]:
+    routes = "|".join(map(re.escape, sorted(names().asked)))
+    return re.compile(rf"""(?:\b(?:get|post|urlopen|request|delete)\(|\bfor \w+ in \()[^\n]*?({routes})(?![\w/-])""")
+
+
+@cache
 def _routes() -> re.Pattern[str]:
     routes = "|".join(sorted(map(re.escape, names().endpoints), key=len, reverse=True))
     shell = r"(?<=PORT)"
@@ -46,7 +52,7 @@ def hits(text: str) -> Iterator[Hit]:
     if "sglang" in text:
         for kind, pattern in _PLAIN:
             yield from (Hit(m.start(1), kind, m[1]) for m in pattern.finditer(text))
-    elif "lang" in text:
+    elif "SGLang" in text or "Sglang" in text:
         kind, pattern = _PLAIN[-1]
         yield from (Hit(m.start(1), kind, m[1]) for m in pattern.finditer(text))
     known = names()
@@ -56,6 +62,7 @@ def hits(text: str) -> Iterator[Hit]:
     for word in (*known.headers, *known.values):
         yield from (Hit(m.start(), "header", word) for m in re.finditer(rf"(?i)\b{re.escape(word)}\b", text))
     yield from (Hit(m.start(1), "endpoint", m[1]) for m in _routes().finditer(text))
+    yield from (Hit(m.start(1), "endpoint", m[1]) for m in _asked().finditer(text))
     for match in _REQUEST.finditer(text):
         if f"/{match[1]}" in known.endpoints:
             yield Hit(match.start(1), "endpoint", f"/{match[1]}")

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -71,13 +71,23 @@ class Translator:
 
     @cached_property
     def digest(self) -> str:
-        """Of the rules, of what matters of the configuration, and of the code: what a cached translation depends on."""
-        found = hashlib.sha256(repr((self.style, self.config.model_dump(include=DEPENDS))).encode())
-        for name in rules.table_names():
-            found.update(rules.source_of(name))
-        for source in sorted(Path(str(resources.files(__name__))).rglob("*.py")):
-            found.update(source.read_bytes())
-        return found.hexdigest()
+        """What a cached translation depends on: the rules, and the seam's style."""
+        return hashlib.sha256(f"{self.style} {rules_digest(self.config)}".encode()).hexdigest()
+
+
+def rules_digest(config: Config) -> str:
+    """Of the rules as data and as code, and of what matters to them of a configuration."""
+    return hashlib.sha256(f"{config.model_dump(include=DEPENDS)!r} {_sources_digest()}".encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _sources_digest() -> str:
+    found = hashlib.sha256()
+    for name in rules.table_names():
+        found.update(rules.source_of(name))
+    for source in sorted(Path(str(resources.files(__name__))).rglob("*.py")):
+        found.update(source.read_bytes())
+    return found.hexdigest()
 
 
 RECENT = 1024  # translations kept in memory: a change's files, and what a stack of changes asks for again and again

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from sync_tools.translate.edits import Claims, Edit
+from sync_tools.translate.spoken import left_out
 from sync_tools.translate.text.places import Place
 from sync_tools.translate.text.pylex import Lexed, Region
 
@@ -30,14 +31,15 @@ class Drop:
 def remove(claims: Claims, drops: list[Drop], lexed: Lexed | None) -> None:
     """Add the edits that remove the drops; those that are only named are kept and reported."""
     for d in drops:
-        if not _separate(claims.text, d):
+        if not _separate(claims.text, d) and not left_out(claims, d.place, d.start, d.stop, d.rule):
             _leave(claims, d)
     drops = [d for d in drops if _separate(claims.text, d)]
     groups = [(place, list(run)) for place, run in groupby(sorted(drops, key=lambda d: d.start), key=lambda d: d.place)]
     for place, run in groups:
         if place.style == "prose":
             for d in run:
-                _leave(claims, d)
+                if not left_out(claims, d.place, d.start, d.stop, d.rule):
+                    _leave(claims, d)
         elif place.style == "line":
             _from_line(claims, run)
     emptied = {place.literal for place, run in groups if place.literal and not _rest(claims, place, run).strip()}

@@ -3,25 +3,26 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sync_tools.translate.arguments import report_gone_arguments
+from sync_tools.translate.arguments import drop_assertions, report_gone_arguments
 from sync_tools.translate.edits import Claims, report
 from sync_tools.translate.endpoints import renamed_endpoints, translate_endpoints
 from sync_tools.translate.environment import translate_environment
 from sync_tools.translate.flags import translate_flags
 from sync_tools.translate.imports import translate_imports
 from sync_tools.translate.kinds import Kind, Profile
+from sync_tools.translate.listed import translate_listed
 from sync_tools.translate.metrics import translate_metrics
 from sync_tools.translate.names import Naming, rename, rename_all
 from sync_tools.translate.overrides import translate_overrides
 from sync_tools.translate.prose import translate_prose
 from sync_tools.translate.result import Application, Site, Translation
-from sync_tools.translate.seampass import mapped, shifted, translate_seam
+from sync_tools.translate.seampass import mapped, shifted, translate_fragment, translate_seam
 from sync_tools.translate.text.markdown import Piece, pieces
 from sync_tools.translate.text.pylex import Lexed
 
 BOM = "\ufeff"
 ROUNDS = 4
-ENGINE_HINTS = ("sglang", "SGLang", "SGLANG", "SGL_")
+ENGINE_HINTS = ("sglang", "SGLang", "SGLANG", "SGL_", "/pull_weights", "/engine_metrics")
 
 Translated = tuple[str, tuple[Application, ...], tuple[Site, ...]]
 
@@ -124,7 +125,7 @@ def _piece(body: str, piece: Piece, settings: Settings) -> Translated:
     seam = None
     if settings.naming.engine and all(line.startswith(lead) or not line.strip() for line in lines):
         plain = "\n".join(line.removeprefix(lead) for line in lines) + "\n"
-        seam = translate_seam(plain, settings.style, settings.seam_module)
+        seam = translate_fragment(plain, settings.style, settings.seam_module)
     if seam is None:
         return _passes(body, "python", settings)
     blank = lead if lead in lines else ""
@@ -142,21 +143,23 @@ def _passes(text: str, kind: Kind, settings: Settings) -> Translated:
     """The text passes, once: their edits are collected together and applied together."""
     claims = Claims(text)
     if settings.naming.engine and _holds_hints(text, settings.naming):
-        _engine_passes(claims, kind, settings.naming)
+        _engine_passes(claims, kind, settings)
     rename(claims, settings.naming)
     return claims.apply(), *report(claims)
 
 
-def _engine_passes(claims: Claims, kind: Kind, naming: Naming) -> None:
+def _engine_passes(claims: Claims, kind: Kind, settings: Settings) -> None:
     """What only a change of engine asks for, before the names. A patch keeps its lines: only names change in it."""
     lexed = Lexed.of(claims.text) if kind == "python" else None
     if lexed is not None:
-        translate_imports(claims, lexed)
+        translate_listed(claims, lexed)
+        translate_imports(claims, lexed, None if settings.style == "inline" else settings.seam_module)
+        drop_assertions(claims)
         report_gone_arguments(claims, lexed)
     if kind != "patch":
-        translate_prose(claims, kind, lexed, lambda s: rename_all(renamed_endpoints(s), naming))
+        translate_prose(claims, kind, lexed, lambda s: rename_all(renamed_endpoints(s), settings.naming))
         translate_overrides(claims, lexed)
         translate_flags(claims, kind, lexed)
         translate_endpoints(claims, kind, lexed)
-    translate_metrics(claims)
+    translate_metrics(claims, lines_may_go=kind not in ("python", "patch"))
     translate_environment(claims, lexed, lines_may_go=kind != "patch")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from sync_tools.translate.commands import bare_flags
 from sync_tools.translate.drops import Drop, remove
 from sync_tools.translate.edits import Claims, Edit
-from sync_tools.translate.flagtable import Flag, deepep, flags, rule_of, speculative, to_json
+from sync_tools.translate.flagtable import Flag, deepep, flags, rule_of, speculative, to_json, transfer
 from sync_tools.translate.kinds import Kind
 from sync_tools.translate.occurrences import Occurrence, occurrence
 from sync_tools.translate.text.places import Place, places
@@ -82,12 +82,10 @@ def _decide(claims: Claims, group: list[Occurrence], lexed: Lexed | None) -> lis
         case "own":
             return _replace(claims, o, o.new_prefix + flag.name)
         case "unknown":
-            claims.site(
-                o.start,
-                o.stop,
-                claims.text[o.start : o.end],
-                "the table of flags does not know it; renamed by its prefix",
-            )
+            region = lexed.at(o.start) if lexed else None
+            if not (region and region.comment):
+                why = "the table of flags does not know it; renamed by its prefix"
+                claims.site(o.start, o.stop, claims.text[o.start : o.end], why)
             return _replace(claims, o, o.new_prefix + flag.name)
         case "fixed":
             return _replace(claims, o, new)
@@ -155,7 +153,7 @@ def _fold(claims: Claims, group: list[Occurrence]) -> list[Drop]:
         folded = f"{new} {backend}" if backend else None
         why = None if values else "folded into the all-to-all backend"
     else:
-        config = speculative(values)
+        config = transfer(values) if first.flag.fold == "transfer" else speculative(values)
         folded = None if isinstance(config, str) else f"{new} {quoted(to_json(config), anchor.place)}"
         why = config if isinstance(config, str) else None
     if why or (len({o.place for o in group}) > 1 and any(o.place.style == "prose" for o in group)):

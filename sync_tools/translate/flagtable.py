@@ -92,16 +92,33 @@ def deepep(values: dict[str, str]) -> str | None:
     return {"mooncake": None, "none": None}.get(backend, backend) if backend else None
 
 
+def transfer(values: dict[str, str]) -> dict[str, object] | str:
+    """The JSON of the KV connector, or why there is none."""
+    backend, device = values.get("disaggregation-transfer-backend"), values.get("disaggregation-ib-device")
+    if backend is None:
+        return "the flag stands without --sglang-disaggregation-transfer-backend"
+    connector = {"mooncake": "MooncakeConnector", "nixl": "NixlConnector"}.get(backend)
+    if connector is None:
+        return f"the transfer backend {backend} has no known counterpart"
+    if device and backend != "mooncake":
+        return "vLLM's connector takes the device from the environment (UCX_NET_DEVICES)"
+    config: dict[str, object] = {"kv_connector": connector, "kv_role": "kv_both"}
+    return config | ({"kv_connector_extra_config": {"device_name": device}} if device else {})
+
+
 class Bare(str):
     """A value that JSON shows without quotes: a number, or a variable that will be one."""
 
 
 def to_json(config: dict[str, object]) -> str:
-    """Compact JSON of one level, with bare words as they are."""
+    """Compact JSON, with bare words as they are."""
     import json
 
     return (
         "{"
-        + ",".join(f"{json.dumps(k)}:{v if isinstance(v, Bare) else json.dumps(v)}" for k, v in config.items())
+        + ",".join(
+            f"{json.dumps(k)}:{v if isinstance(v, Bare) else to_json(v) if isinstance(v, dict) else json.dumps(v)}"
+            for k, v in config.items()
+        )
         + "}"
     )

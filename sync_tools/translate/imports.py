@@ -25,19 +25,21 @@ class Table:
     package: str
 
     @staticmethod
-    def load() -> "Table":
+    def load(seam: str | None) -> "Table":
         by_code = {r.code: r for r in rules.table("imports")}
         old, new = by_code["SY402"].words("package")
-        return Table(by_code["SY401"].rows(), {old: new}, by_code["SY403"].rows("hints"), "SY401", "SY402")
+        rows = {name: seam if module == "{seam}" else module for name, module in by_code["SY401"].rows().items()}
+        counterparts = {name: module for name, module in rows.items() if module}
+        return Table(counterparts, {old: new}, by_code["SY403"].rows("hints"), "SY401", "SY402")
 
     def why(self, module: str) -> str:
         best = max((p for p in self.hints if module.startswith(p)), key=len, default=None)
         return f"no counterpart in vLLM{f': {self.hints[best]}' if best else ''}"
 
 
-def translate_imports(claims: Claims, lexed: Lexed) -> None:
-    """Claim every import statement of SGLang's modules, and report the ones that stay."""
-    table, text = Table.load(), claims.text
+def translate_imports(claims: Claims, lexed: Lexed, seam: str | None) -> None:
+    """Claim every import statement of SGLang's modules, and report the ones that stay. `seam`: the module, if there is one."""
+    table, text = Table.load(seam), claims.text
     stays: set[str] = set()
     for match in _STATEMENT.finditer(text):
         start = match.start() + len(match[0]) - len(match[0].lstrip())

@@ -56,7 +56,7 @@ class Naming:
 
     @cached_property
     def patterns(self) -> tuple[Rule, ...]:
-        """Rules that are a regular expression with one replacement."""
+        """Rules that are a regular expression with one replacement, or (`report`) with none."""
         return tuple(r for name in WORD_TABLES for r in rules.table(name) if "pattern" in r.data) if self.engine else ()
 
     @cached_property
@@ -163,9 +163,20 @@ def _apply(claims: Claims, naming: Naming, match: re.Match[str], start: int, end
         new, code = naming.words[match[kind]]
     else:
         code = kind
-        new = next(str(r.data["replace"]) for r in naming.patterns if r.code == code)
+        rule = next(r for r in naming.patterns if r.code == code)
+        if "report" in rule.data:
+            return _leave(claims, match, str(rule.data["report"]))
+        new = str(rule.data["replace"])
         new = new.capitalize() if match[0][:1].isupper() and new == "a" else new
     claims.edit(Edit(match.start(), match.end(), new, code))
+    return max(match.end(), match.start() + 1)
+
+
+def _leave(claims: Claims, match: re.Match[str], why: str) -> int:
+    """Report what a rename would make untrue, and leave it."""
+    if claims.free(match.start(), match.end()):
+        claims.keep(match.start(), match.end())
+        claims.site(match.start(), match.end(), match[0], why)
     return max(match.end(), match.start() + 1)
 
 

@@ -49,7 +49,7 @@ def _setting(claims: Claims, setting: re.Match[str], flag: Flag) -> None:
         case "fixed" if flag.new.startswith("no-"):
             new = (flag.new.removeprefix("no-").replace("-", "_"), {"true": "false", "false": "true"}.get(value, value))
         case "fold":
-            new = _folded(claims, setting, key, value)
+            new = _folded(claims, setting, key, value, flag)
     if new is None:
         claims.edit(
             Edit(
@@ -66,11 +66,16 @@ def _setting(claims: Claims, setting: re.Match[str], flag: Flag) -> None:
         claims.edit(Edit(setting.start("key"), setting.end("value"), f"{new[0]}: {new[1]}", flag.code))
 
 
-def _folded(claims: Claims, setting: re.Match[str], key: str, value: str) -> tuple[str, str] | None:
+def _folded(claims: Claims, setting: re.Match[str], key: str, value: str, flag: Flag) -> tuple[str, str] | None:
     """The all-to-all backend says DeepEP's mode; other folded settings are reported."""
     if key == "deepep_mode":
         return ("all2all_backend", "deepep_low_latency") if value == "low_latency" else None
     if key == "moe_a2a_backend":
         return ("all2all_backend", "deepep_high_throughput" if value == "deepep" else value)
-    claims.site(setting.start("key"), setting.end("value"), f"{key}: {value}", "folded into vLLM's speculative_config")
+    claims.site(
+        setting.start("key"),
+        setting.end("value"),
+        f"{key}: {value}",
+        f"folded into vLLM's {flag.new.replace('-', '_')}",
+    )
     return key, value

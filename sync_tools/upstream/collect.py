@@ -61,6 +61,12 @@ def _files(repo: Repo, parent: str, commit: str) -> Iterator[FileChange]:
         at += take
 
 
+def hunks_between(repo: Repo, old: str, new: str) -> tuple[Hunk, ...]:
+    """The zero-context hunks between two blobs, by their ids, as the accounted diff has them."""
+    patch = repo.run("diff", "-U0", "--inter-hunk-context=0", *ACCOUNTED, old, new, "--")
+    return tuple(_hunk(found.groups()) for found in HUNK.finditer(_headers_only(patch)))
+
+
 def raw_records(raw: bytes) -> Iterator[tuple[str, tuple[int, str, str], tuple[int, str, str]]]:
     """(status, (mode, oid, path) before, the same after) of `git diff --raw -z`."""
     fields = iter(raw.split(b"\0"))

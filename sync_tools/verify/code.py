@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from sync_tools.modes import GITLINK, SYMLINK
+from sync_tools.paths import folders_of
 from sync_tools.tree import Tree
 from sync_tools.verify.corpus import Corpus
 from sync_tools.verify.scopes import Binding
@@ -49,8 +50,11 @@ Resolved = Definition | Module | Outcome
 
 
 class Code:
-    def __init__(self, tree: Tree, packages: tuple[str, ...], sources: Sources, size_limit: int) -> None:
+    def __init__(
+        self, tree: Tree, packages: tuple[str, ...], sources: Sources, size_limit: int, ledgers: str = ""
+    ) -> None:
         self._tree, self._sources, self._size_limit = tree, sources, size_limit
+        self._unsearched = f"{ledgers.rstrip('/')}/" if ledgers else None
         self.packages = packages
         self._files: dict[str, Source | None] = {}
         self._options: dict[str, bool] = {}
@@ -61,14 +65,7 @@ class Code:
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        found: set[str] = set()
-        for path in self.paths:
-            while "/" in path:
-                path = path.rsplit("/", 1)[0]
-                if path in found:
-                    break
-                found.add(path)
-        return frozenset(found)
+        return frozenset(folders_of(self.paths))
 
     def source(self, path: str) -> Source | None:
         """A regular file of text; None for links, binary files and those over the size limit."""
@@ -157,8 +154,14 @@ class Code:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """All of the tree's text but for patches, which are other projects' code."""
-        sources = [self.source(path) for path in sorted(self.paths) if not path.endswith((".patch", ".diff"))]
+        """All of the tree's text but for patches, which are other projects' code, and ledgers, which only tell of code (and
+        with a stack of ports come to outweigh it)."""
+        searched = [
+            path
+            for path in sorted(self.paths)
+            if not path.endswith((".patch", ".diff")) and not (self._unsearched and path.startswith(self._unsearched))
+        ]
+        sources = [self.source(path) for path in searched]
         return Corpus([source for source in sources if source is not None])
 
     def mentioning(self, word: str, suffixes: frozenset[str] | None = None) -> Iterator[Source]:

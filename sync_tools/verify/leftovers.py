@@ -13,11 +13,12 @@ from sync_tools.config import Config
 from sync_tools.policy import CONFIGURATION
 from sync_tools.translate.kinds import profile
 from sync_tools.translate.names import naming
+from sync_tools.translate.text.markdown import kept_languages
 from sync_tools.verify import engine
 from sync_tools.verify.source import MARKDOWN, Source
 
 SKIPPED = frozenset({".patch", ".diff", ".lock", ".svg", ".csv", ".jsonl"})
-FENCE = re.compile(r"^\s*(```|~~~)")
+FENCE = re.compile(r"^\s*(```+|~~~+)\s*(\S*)")
 SPAN = re.compile(r"(`+)(.+?)\1")
 FLAG = re.compile(r"(?<![\w-])--[\w-]+")
 
@@ -86,11 +87,11 @@ def _code_lines(source: Source) -> Iterator[tuple[int, str]]:
     if source.suffix not in MARKDOWN:
         yield from enumerate(source.lines, 1)
         return
-    fenced = False
+    fenced, kept = False, False
     for number, line in enumerate(source.lines, 1):
-        if FENCE.match(line):
-            fenced = not fenced
-        elif fenced:
+        if fence := FENCE.match(line):
+            fenced, kept = not fenced, fence[2] in kept_languages()
+        elif fenced and not kept:
             yield number, line
-        else:
+        elif not fenced:
             yield number, " ".join([m[2] for m in SPAN.finditer(line)] + FLAG.findall(SPAN.sub(" ", line)))

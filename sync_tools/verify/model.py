@@ -65,7 +65,7 @@ class Context:
 
     @cached_property
     def code(self) -> Code:
-        return Code(self.tree, self.packages, self.sources, self.config.size_limit)
+        return Code(self.tree, self.packages, self.sources, self.config.size_limit, self.config.ledgers)
 
     @cached_property
     def removed(self) -> tuple[Removed, ...]:
@@ -86,7 +86,7 @@ class Context:
 
     @cached_property
     def code_before(self) -> Code:
-        return Code(self.base, self.packages, self.sources, self.config.size_limit)
+        return Code(self.base, self.packages, self.sources, self.config.size_limit, self.config.ledgers)
 
 
 def packages_of(config: Config, tree: Tree) -> tuple[str, ...]:

@@ -147,3 +147,29 @@ def test_importing_twice_gives_the_same_tree(tmp_path: Path) -> None:
     import_tree(repo, "main", tmp_path / "a", INLINE, cache=tmp_path / "cache")
     import_tree(repo, "main", tmp_path / "b", INLINE, cache=tmp_path / "cache")
     assert git(tmp_path / "a", "rev-parse", "HEAD^{tree}") == git(tmp_path / "b", "rev-parse", "HEAD^{tree}")
+
+
+def test_the_report_counts_kinds_and_says_what_was_dropped_and_why(tmp_path: Path) -> None:
+    done = import_tree(upstream(tmp_path, FILES), "main", tmp_path / "out", INLINE)
+    kinds = {kind.kind: (kind.files, kind.translated, kind.identical) for kind in done.kinds}
+    assert kinds["Python"] == (3, 1, 2)
+    assert kinds["link"] == (1, 1, 0)
+    assert kinds["binary"] == (1, 0, 1)
+    assert sum(kind.files for kind in done.kinds) == done.files
+    assert [(d.path, "SGLang's own sources" in d.reason) for d in done.dropped_paths] == [
+        ("docker/patch/sglang.patch", True)
+    ]
+    assert sum(group.sites for group in done.unresolved_groups) == len(done.unresolved)
+
+
+def test_every_old_name_that_stands_has_a_reason_or_is_named(tmp_path: Path) -> None:
+    files = {
+        "a.md": (0o100644, b"see https://github.com/THUDM/slime and slimes\n"),
+        "b.py": (0o100644, b"from sglang.srt.x import y\n"),
+        "c.txt": (0o100644, b"fine\nxslime\n"),
+        "docker/Dockerfile": (0o100644, b"RUN pip install sglang\n"),
+    }
+    done = import_tree(upstream(tmp_path, files), "main", tmp_path / "out", INLINE)
+    assert [(u.path, u.line, u.name) for u in done.unjustified] == [("a.md", 1, "slimes"), ("c.txt", 2, "xslime")]
+    assert {kept.reason for kept in done.standing} == {"SY291", "SY296", "SY297"}
+    assert all(kept.title and kept.names and kept.files for kept in done.standing)

@@ -127,4 +127,4 @@ def _at(path: str, link: str) -> str:
 
 
 def test_no_old_name_stands_without_a_reason(tree: Tree) -> None:
-    assert account(tree, Config(), None, 0.0).unjustified == ()
+    assert account(tree, Config()).unjustified == ()

@@ -3,6 +3,7 @@
 import ast
 from typing import TYPE_CHECKING
 
+from sync_tools.translate.python import responses
 from sync_tools.translate.python.draft import Draft
 from sync_tools.translate.python.exchange import Control
 from sync_tools.translate.python.lattice import Named, Piece, Tup, Value
@@ -95,14 +96,28 @@ def _when_sent(draft: Draft, an: "Analysis", control: Control, seam: bool) -> No
         draft.applied(_RULE, start, draft.short(control.url), f"{draft.short(control.url)} + {name}(...)")
         _replace(draft, control.body, "{}")
     elif control.url in control.node.args and control.body in control.node.args:
-        if len(an.exchanges.controls_at(control.node)) > 1 and control is not an.exchanges.controls_at(control.node)[0]:
-            return
         start, end = draft.source.span(control.url)[0], draft.source.span(control.body)[1]
-        name = draft.seam("control_call")
+        name, whole = draft.seam("control_call"), draft.source.text[start:end]
+        if draft.has_applied(_RULE, start, whole):
+            return
         draft.edits.wrap((start, end), f"*{name}(", ")")
-        draft.applied(_RULE, start, draft.source.text[start:end], f"*{name}({draft.source.text[start:end]})")
+        draft.applied(_RULE, start, whole, f"*{name}({whole})")
+    elif (names := _names_of(draft, control)) is not None:
+        both = ", ".join(names)
+        line = f"{both} = {draft.seam('control_call')}({both})"
+        draft.insert_before(draft.source.statement(control.node), line, _RULE)
     else:
         _unseen_body(draft, control, kind)
+
+
+def _names_of(draft: Draft, control: Control) -> tuple[str, str] | None:
+    """The variables that hold address and body of a call, where a line before its statement may change both."""
+    url, body = control.url, control.body
+    if isinstance(body, ast.BoolOp) and isinstance(body.op, ast.Or) and ast.unparse(body.values[-1]) == "{}":
+        body = body.values[0]
+    statement = draft.source.statement(control.node)
+    simple = isinstance(statement, ast.Assign | ast.Expr | ast.Return)
+    return (url.id, body.id) if simple and isinstance(url, ast.Name) and isinstance(body, ast.Name) else None
 
 
 def _unseen_body(draft: Draft, control: Control, kind: str) -> None:
@@ -219,9 +234,12 @@ def _answer(draft: Draft, control: Control, seam: bool) -> None:
         return
     outer = draft.source.parent(control.node)
     if control.endpoint.answer == "success":
-        if not isinstance(draft.source.parent(outer) if isinstance(outer, ast.Await) else outer, ast.Expr):
+        unread = isinstance(draft.source.parent(outer) if isinstance(outer, ast.Await) else outer, ast.Expr)
+        if not unread and not responses.read_success(draft, control.node, _RULE):
             why = f"{control.endpoint.new} answers 200 even when busy: read `success`"
             draft.site(control.node, control.endpoint.old, why, Reason.NO_COUNTERPART)
+        return
+    if responses.only_status(draft, control.node):
         return
     if (
         seam

@@ -41,6 +41,10 @@ class Draft:
         line, column = self.source.position(at)
         self.applications.add(Application(line, column, rule, before, after))
 
+    def has_applied(self, rule: str, at: int, before: str) -> bool:
+        line, column = self.source.position(at)
+        return any((a.line, a.column, a.rule, a.before) == (line, column, rule, before) for a in self.applications)
+
     def short(self, node: ast.AST) -> str:
         """The node's text on one line, cut when it is long."""
         text = " ".join(self.source.segment(node).split())

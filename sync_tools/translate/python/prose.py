@@ -27,7 +27,13 @@ def _rewrite(draft: Draft, endpoint: Endpoint, span: Span, exchanges: bool) -> N
     text = draft.source.text[slice(*span)]
     for match in re.finditer(rf"(?<![\w.}}/]){re.escape(endpoint.old)}(?![\w/])", text):
         start = span[0] + match.start()
-        if exchanges or _ENGINE.search(draft.source.line(draft.source.position(start)[0])):
+        line = draft.source.position(start)[0]
+        beside = [draft.source.line(line)] + (
+            [draft.source.line(line - 1)]
+            if line > 1 and not text[: match.start()].rpartition("\n")[2].strip("# ")
+            else []
+        )
+        if exchanges or any(map(_ENGINE.search, beside)):
             draft.edits.replace((start, start + len(endpoint.old)), str(endpoint.new))
             draft.applied(_RULE, start, endpoint.old, str(endpoint.new))
 

@@ -4,6 +4,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from sync_tools.translate.python.draft import Draft
+from sync_tools.translate.python.lattice import dicts
 from sync_tools.translate.reasons import Reason
 
 if TYPE_CHECKING:
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 _SERVES = "serves the engine's route itself: an engine of its own, or a fake of one"
 _NOT_DEFINED = "gets a request for the engine, and is not defined here"
+
+_RECORDED = "what a request held that was made or recorded elsewhere: the engine gets another spelling"
 
 
 def report(draft: Draft, an: "Analysis", *, seam: bool) -> None:
@@ -27,3 +30,18 @@ def report(draft: Draft, an: "Analysis", *, seam: bool) -> None:
             )
         if send.kind == "foreign":
             draft.site(send.node, ast.unparse(send.node.func), _NOT_DEFINED, Reason.PROVENANCE)
+    _report_recorded(draft, an)
+
+
+def _report_recorded(draft: Draft, an: "Analysis") -> None:
+    """A test that looks at the parameters of a request that somebody else recorded sees vLLM's spelling."""
+    renamed = {old for old, row in an.rules.sampling.items() if row.new}
+    for node in draft.source.nodes:
+        if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript)):
+            continue
+        outer, inner = node.slice, node.value.slice
+        if not (isinstance(inner, ast.Constant) and isinstance(outer, ast.Constant) and outer.value in renamed):
+            continue
+        asserted = isinstance(draft.source.statement(node), ast.Assert)
+        if inner.value == "sampling_params" and asserted and not dicts(an.value_of(node.value.value)):
+            draft.site(node, str(outer.value), _RECORDED, Reason.PROVENANCE)

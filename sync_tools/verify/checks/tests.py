@@ -3,6 +3,7 @@
 They are listed with their commands, and run only when asked: from a copy of the tree, in the sandbox, one process a file.
 """
 
+import os
 import re
 import shlex
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from sync_tools.modes import EXECUTABLE, REGULAR
 from sync_tools.tree import Tree
+from sync_tools.verify.corpus import Corpus
 from sync_tools.verify.model import Check, Context, Finding
 from sync_tools.verify.removed import dotted
 from sync_tools.verify.sandbox import Isolation, Outcome, run_isolated
@@ -43,14 +45,13 @@ def touched_tests(context: Context) -> list[str]:
     folder = context.config.ci.tests.rstrip("/") + "/"
     known = [p for p in context.code.paths if _is_test(p) and p.startswith(folder)]
     found = {p for p in known if p in context.touched}
+    corpus = Corpus([source for p in sorted(known) if (source := context.code.source(p))])
     for path in context.touched:
         module = dotted(path)
         if path.endswith(".py") and context.code.is_ours(module) and "." in module:
             parent, _, name = module.rpartition(".")
             names = re.compile(rf"\b{re.escape(module)}\b|from {re.escape(parent)} import [^#\n]*\b{re.escape(name)}\b")
-            for source in context.code.mentioning(name):
-                if source.path in known and names.search(source.text):
-                    found.add(source.path)
+            found |= {source.path for source in corpus.holding(os.fsencode(name)) if names.search(source.text)}
     return sorted(found)
 
 
@@ -65,7 +66,7 @@ def needs_gpus(source: Source) -> int:
 
 
 def _is_test(path: str) -> bool:
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return name.startswith("test_") and name.endswith(".py")
 
 

@@ -6,8 +6,11 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from ledger_world import change_set, port, sample
 
 from sync_tools.commands.options import Settings
+from sync_tools.config import Config, Overlay
+from sync_tools.ledger.due import as_of, ran_out
 
 DAY, AFTER = date(2027, 3, 31), date(2027, 4, 1)
 OWNED = "vime/utils/http_utils.py"
@@ -142,3 +145,14 @@ def test_a_difference_that_no_overlay_explains_is_told(ask, overlaid):
     assert ask("ledger check", repo=fork)[1]["undeclared"] == []
     (fork / "sync.toml").unlink()
     assert OWNED in ask("ledger check", repo=fork)[1]["undeclared"]
+
+
+def test_an_overlay_that_was_renewed_holds_for_the_entries_that_it_explains():
+    files, fork = sample()
+    e = port(change_set(files.changes()), fork).landing.ledger.entries[0]
+    e = e.model_copy(update={"op": "diverged", "state": "settled", "until": "2027-03-31"})
+    ledger = port(change_set(files.changes()), fork).landing.ledger.model_copy(update={"entries": (e,)})
+    assert ran_out(ledger, Config(), AFTER) == (e,)
+    renewed = Overlay(path=e.downstream.path, why="ours counts", until="2028-03-31")
+    assert ran_out(ledger, Config(overlays=(renewed,)), AFTER) == ()
+    assert as_of(ledger, Config(overlays=(renewed,)), AFTER) == ledger

@@ -8,7 +8,7 @@ from ledger_world import Files, change_set, port
 from sync_tools.ledger.model import Ledger
 from sync_tools.ledger.reverts import restore, revert, reverted
 from sync_tools.ledger.store import dumps, loads
-from sync_tools.ledger.undone import brought_back, undone
+from sync_tools.ledger.taken_back import brought_back, taken_back
 
 REPO = "THUDM/slime"
 
@@ -73,7 +73,7 @@ def test_only_entries_whose_lines_go_are_undone(after: bytes, gone: list[int]) -
     told = port(change_set(Files({"a.sh": FIRST}, {"a.sh": SECOND}).changes()), Files({"a.sh": FIRST}).fork())
     later = change_set(Files({"a.sh": SECOND}, {"a.sh": after}).changes(), 2000)
     entries = told.landing.ledger.entries
-    assert sorted(e.id for e in undone(entries, told.changes, later)) == ids(entries, gone)
+    assert sorted(e.id for e in taken_back(entries, told.changes, later)) == ids(entries, gone)
     back = change_set(Files({"a.sh": after}, {"a.sh": SECOND}).changes(), 2001)
     mine = [entries[i] for i in gone]
     assert sorted(e.id for e in brought_back(mine, told.changes, back)) == ids(entries, gone)
@@ -85,8 +85,8 @@ def test_what_only_removed_is_undone_where_its_lines_come_back() -> None:
     (entry,) = told.landing.ledger.entries
     whole = change_set(Files({"a.sh": short}, {"a.sh": FIRST}).changes(), 2000)
     half = change_set(Files({"a.sh": short}, {"a.sh": b"one\ntwo\nfour\nfive\n"}).changes(), 2000)
-    assert [e.id for e in undone([entry], told.changes, whole)] == [entry.id]
-    assert list(undone([entry], told.changes, half)) == []
+    assert [e.id for e in taken_back([entry], told.changes, whole)] == [entry.id]
+    assert list(taken_back([entry], told.changes, half)) == []
 
 
 def test_a_revert_of_the_revert_gives_the_entries_back(known: Ledger) -> None:

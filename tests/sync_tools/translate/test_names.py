@@ -141,3 +141,23 @@ def test_a_new_name_that_holds_the_old_one_is_not_renamed_again() -> None:
     once = translator.file("a.txt", b"slime Slime\n").data
     assert once == b"my-slime My-slime\n"
     assert translator.file("a.txt", once).data == once
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "what"),
+    [
+        ("requirements.txt", "sglang[all]==0.5.15.post1\n", "sglang[all]==0.5.15.post1"),
+        ("setup.py", 'requires = ["sglang>=0.5.2"]\n', "sglang>=0.5.2"),
+        ("docs/a.md", "the image has SGLang v0.5.9 in it\n", "SGLang v0.5.9"),
+    ],
+)
+def test_a_version_of_the_old_engine_is_left_and_reported(path: str, text: str, what: str) -> None:
+    done = Translator().file(path, text.encode())
+    assert done.data == text.encode()
+    assert [site.what for site in done.unresolved] == [what]
+
+
+def test_an_engine_without_a_version_and_other_numbers_are_renamed() -> None:
+    text = "pip install sglang\n# sglang, 0.5 s; sglang uses 8.0 GB\n--sglang-mem-fraction-static 0.7\n"
+    done = Translator().file("run.sh", text.encode())
+    assert b"sglang" not in done.data and done.unresolved == ()

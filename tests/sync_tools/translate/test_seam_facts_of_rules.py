@@ -69,7 +69,6 @@ def test_routes_whose_options_or_answers_differ_are_reported(before, why):
     "read",
     [
         "args.sglang_enable_dp_attention",
-        "args.sglang_ep_size",
         "args.sglang_cuda_graph_backend_prefill",
         'getattr(args, "sglang_init_expert_location", None)',
         'getattr(args, "sglang_enable_elastic_expert_backup", False)',
@@ -87,6 +86,7 @@ def test_arguments_without_a_value_of_that_meaning_are_reported(read):
         ("args.sglang_speculative_algorithm", "args.vllm_speculative_config"),
         ("args.sglang_model_routers", "args.vllm_model_routers"),
         ("args.sglang_dp_size", "args.vllm_dp_size"),
+        ("args.sglang_ep_size", "args.vllm_ep_size"),
         ('{"x-smg-routing-key": 1}', '{"x-session-id": 1}'),
         ('{"X-SMG-Routing-Key": 1}', '{"x-session-id": 1}'),
         ('args.router_policy == "consistent_hashing"', 'args.router_policy == "consistent_hash"'),

@@ -5,7 +5,16 @@ vLLM 0.32's and back. Needs nothing but the standard library, and can be copied 
 """
 
 from .answer import Answer, read_answer
-from .control import abort_body, control_call, pause_query, read_load, wake_up_query
+from .control import (
+    GPU_MEMORY_TYPE_CUDA_GRAPH,
+    GPU_MEMORY_TYPE_KV_CACHE,
+    GPU_MEMORY_TYPE_WEIGHTS,
+    abort_body,
+    control_call,
+    pause_query,
+    read_load,
+    wake_up_query,
+)
 from .errors import IncompleteAnswer, StreamError, UnsupportedRequest
 from .request import GenerateRequest, generate_request
 from .sampling import sampling_params
@@ -13,6 +22,9 @@ from .send import to_vllm
 from .stream import AnswerStream
 
 __all__ = [
+    "GPU_MEMORY_TYPE_CUDA_GRAPH",
+    "GPU_MEMORY_TYPE_KV_CACHE",
+    "GPU_MEMORY_TYPE_WEIGHTS",
     "Answer",
     "AnswerStream",
     "GenerateRequest",

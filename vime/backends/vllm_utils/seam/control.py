@@ -6,7 +6,10 @@ from typing import Any
 from .answer import REQUEST_PREFIX
 from .errors import UnsupportedRequest
 
-_SLEEP_TAGS = ("weights", "kv_cache")
+GPU_MEMORY_TYPE_WEIGHTS, GPU_MEMORY_TYPE_KV_CACHE, GPU_MEMORY_TYPE_CUDA_GRAPH = "weights", "kv_cache", "cuda_graph"
+"""What sleeps and wakes, in upstream's words; vLLM knows the first two."""
+
+_SLEEP_TAGS = (GPU_MEMORY_TYPE_WEIGHTS, GPU_MEMORY_TYPE_KV_CACHE)
 _PAUSES = {"abort": "", "retract": "?mode=keep", "in_place": "?mode=keep&clear_cache=false"}
 
 

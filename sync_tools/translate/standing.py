@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"[\w.:-]*")
 
 
 @dataclass(frozen=True, order=True)
-class Leftover:
+class Standing:
     """One old name at its place in the translated text; `reason` is None where nothing keeps it."""
 
     line: int
@@ -31,7 +31,7 @@ class Leftover:
     reason: str | None
 
 
-def leftovers(text: str, sites: Sequence[Site], naming: Naming, where: Profile) -> tuple[Leftover, ...]:
+def standing(text: str, sites: Sequence[Site], naming: Naming, where: Profile) -> tuple[Standing, ...]:
     """The old names of a translated text, which stands at a place of that profile."""
     pattern, words = _old_names(naming)
     found = [m for start, end in hinted_lines(text, words) for m in pattern.finditer(text, start, end)]
@@ -47,7 +47,7 @@ def leftovers(text: str, sites: Sequence[Site], naming: Naming, where: Profile) 
         block = next((code for start, end, code in blocks if start <= m.start() < end), None)
         return block or _reason(text, m, lines, reported, naming)
 
-    return tuple(Leftover(*lines.at(m.start()), _token(text, m), reason(m)) for m in found)
+    return tuple(Standing(*lines.at(m.start()), _token(text, m), reason(m)) for m in found)
 
 
 def _kept_blocks(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -59,7 +59,7 @@ def _reason(text: str, m: re.Match[str], lines: Lines, reported: str, naming: Na
     start = lines.starts[bisect_right(lines.starts, m.start()) - 1]
     end = text.find("\n", start)
     end = end if end >= 0 else len(text)
-    for code, pattern in _protections(naming):
+    for code, pattern in protections(naming):
         if any(span.start() <= m.start() < span.end() for span in pattern.finditer(text, start, end)):
             return code
     token = _token(text, m)
@@ -84,7 +84,8 @@ def _old_names(naming: Naming) -> tuple[re.Pattern[str], tuple[str, ...]]:
 
 
 @cache
-def _protections(naming: Naming) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def protections(naming: Naming) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """What keeps spans of a line as they are: the code of the rule, and its pattern."""
     return tuple(_each(naming))
 
 

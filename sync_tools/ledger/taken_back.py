@@ -12,7 +12,7 @@ from sync_tools.upstream.changeset import ChangeSet, FileChange, Image
 WORD = re.compile(rb"\w")
 
 
-def undone(entries: Iterable[Entry], its: ChangeSet, later: ChangeSet) -> Iterator[Entry]:
+def taken_back(entries: Iterable[Entry], its: ChangeSet, later: ChangeSet) -> Iterator[Entry]:
     """The entries of `its` change whose lines the later one takes away; of those that only remove, the ones whose lines it
     puts back; of those without lines (a rename, a mode), the ones whose file it touches."""
     for e in entries:

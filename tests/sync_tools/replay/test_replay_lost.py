@@ -1,0 +1,88 @@
+"""When an edit of the fork counts as lost."""
+
+import pytest
+
+from sync_tools.modes import EXECUTABLE, REGULAR
+from sync_tools.replay.lost import Ends, lost, unexplained
+from sync_tools.tree import Blob, MemoryTree
+from sync_tools.upstream.changeset import FileChange, Hunk, Image
+
+BASE = b"def f():\n    a()\n    b()\n\n\ndef g():\n    c()\n"
+OURS = BASE.replace(b"    b()\n", b"    mine()\n")
+PATH = "p/x.py"
+
+
+def change(before: bytes | None, after: bytes | None, *hunks: Hunk, kind="modified", mode=REGULAR) -> FileChange:
+    images = [None if data is None else Image(PATH, m, data) for data, m in ((before, REGULAR), (after, mode))]
+    return FileChange(kind, *images, 0, False, hunks)
+
+
+EDIT = change(BASE, OURS, Hunk(3, 1, 3, 1))
+
+
+def ends(final: bytes | None, wanted: bytes | None = BASE, *explained: tuple[str, str], mode=REGULAR, **moves) -> Ends:
+    trees = [
+        MemoryTree({} if data is None else {PATH: Blob(data, m)}) for data, m in ((final, mode), (wanted, REGULAR))
+    ]
+    return Ends(*trees, moves.get("moved", {}), moves.get("renamed", {}), set(explained))
+
+
+@pytest.mark.parametrize(
+    ("final", "wanted"),
+    [
+        (OURS, BASE),
+        (OURS.replace(b"c()", b"d()"), BASE.replace(b"c()", b"d()")),
+        (OURS + b"    b()\n", BASE + b"    b()\n"),  # upstream writes elsewhere what the fork removed here
+        (OURS, BASE.replace(b"    b()\n", b"")),  # both removed it
+        (OURS, OURS),  # upstream took it in
+    ],
+)
+def test_what_stands_is_not_lost(final, wanted):
+    assert lost([EDIT], ends(final, wanted)) == ()
+    assert unexplained([EDIT], [PATH] if final != wanted else [], ends(final, wanted)) == ()
+
+
+@pytest.mark.parametrize(
+    ("final", "what"),
+    [
+        (BASE, "added and gone: mine()"),
+        (OURS.replace(b"    mine()\n", b""), "added and gone: mine()"),
+        (OURS.replace(b"    mine()\n", b"    mine()\n    b()\n"), "removed and back: b()"),
+        (None, "the file is gone"),
+    ],
+)
+def test_what_is_gone_or_back_is_lost(final, what):
+    [found] = lost([EDIT], ends(final))
+    assert found.what == what and found.path == PATH
+    if final is not None:
+        assert (found.symbol, found.line) == ("f", 3)
+
+
+def test_a_conflict_explains_its_own_place_alone():
+    assert lost([EDIT], ends(BASE, BASE, (PATH, "f"))) == ()
+    assert lost([EDIT], ends(BASE, BASE, (PATH, "g"))) != ()
+    assert lost([EDIT], ends(None, None, (PATH, PATH))) == ()
+
+
+def test_an_edit_is_followed_to_where_its_file_went():
+    there = Ends(
+        MemoryTree({"p/y.py": Blob(OURS)}),
+        MemoryTree({"p/y.py": Blob(BASE)}),
+        {PATH: "p/y.py"},
+        {PATH: "p/y.py"},
+        set(),
+    )
+    assert lost([EDIT], there) == ()
+
+
+def test_whole_files():
+    removed, executable = change(BASE, None, kind="deleted"), change(BASE, BASE, mode=EXECUTABLE, kind="mode")
+    assert lost([removed], ends(None)) == () and lost([removed], ends(BASE))[0].what == "a removed file is back"
+    assert lost([executable], ends(BASE, mode=EXECUTABLE)) == () and "mode" in lost([executable], ends(BASE))[0].what
+
+
+def test_a_difference_that_nothing_explains():
+    strange = OURS.replace(b"c()", b"d()")
+    assert unexplained([EDIT], [PATH], ends(strange)) == (PATH,)
+    assert unexplained([EDIT], [PATH], ends(strange, BASE, (PATH, "g"))) == ()
+    assert unexplained([], [PATH], ends(strange)) == (PATH,)

@@ -1,0 +1,62 @@
+"""A window that is ported at once leaves the tree and the ledgers that its landings leave one by one."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from window_world import Both, histories, told, upstream_of
+
+from sync_tools.config import Config
+from sync_tools.gitio import Repo
+from sync_tools.importer import translated_tree
+from sync_tools.ledger.desk import Desk
+from sync_tools.port.recheck import Recheck
+
+
+def problems(both: Both, branch: str) -> list[object]:
+    both.fork.run("switch", "-q", f"sync/slime-{branch}")
+    desk = Desk(both.fork, Config())
+    recheck = Recheck(desk.landings(None), Config(), both.upstream, desk.head(None))
+    return [p for landing in desk.landings(None) for p in recheck.problems(landing)]
+
+
+def assert_the_law(both: Both) -> None:
+    assert not both.stack.worktree and not both.window.worktree
+    assert both.tree("window") == both.tree("stack")
+    at_once, one_by_one = both.ledgers("window"), both.ledgers("stack")
+    assert at_once.keys() == one_by_one.keys()
+    for commit, ledger in at_once.items():
+        assert told(ledger) == told(one_by_one[commit]), ledger.upstream.ref
+        assert ledger.rules == one_by_one[commit].rules
+        assert ledger.accounted == ledger.added + ledger.removed
+    for branch in ("window", "stack"):
+        assert problems(both, branch) == []
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(states=histories())
+def test_histories_of_edits_moves_deletions_and_files_that_come_back(states):
+    if len(states) < 2:
+        return
+    with tempfile.TemporaryDirectory() as home:
+        upstream = upstream_of(states, Path(home) / "slime")
+        both = Both(upstream, f"main~{len(states) - 1}", "main", Path(home))
+        assert_the_law(both)
+        theirs = translated_tree(Repo.open(upstream), "main", Config())
+        assert both.tree("window") == dict(theirs.blobs)
+
+
+@pytest.mark.parametrize("ends", [(12, 0), (9, 3), (6, 4)])
+def test_windows_of_the_miniature(upstream, tmp_path, ends):
+    first, last = ends
+    assert_the_law(Both(upstream, f"main~{first}", f"main~{last}" if last else "main", tmp_path))
+
+
+def test_edits_of_the_fork_stand_in_both(upstream, tmp_path):
+    import_at = "main~7"
+    blob = translated_tree(Repo.open(upstream), import_at, Config()).blobs["vime/utils/http_utils.py"]
+    mine = {"vime/utils/http_utils.py": b"# ours\n" + blob.data + b"\n\ndef ours() -> None:\n    pass\n"}
+    both = Both(upstream, import_at, "main", tmp_path, mine)
+    assert_the_law(both)
+    assert b"def ours()" in both.tree("window")["vime/utils/http_utils.py"].data

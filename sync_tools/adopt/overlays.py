@@ -8,6 +8,7 @@ from sync_tools.adopt.differences import difference
 from sync_tools.adopt.expected import Expected
 from sync_tools.adopt.fork import ForkFiles
 from sync_tools.config import Config, Overlay
+from sync_tools.ledger.due import past
 from sync_tools.policy import matches
 
 
@@ -32,5 +33,5 @@ def _standing(overlay: Overlay, wanted: Sequence[Expected], files: ForkFiles, to
     named = [each for each in wanted if matches(overlay.path, each.path)]
     own = not named and any(matches(overlay.path, path) for path in files.tree.paths())
     differs = any(difference(files.file(each.path).blob, each, each.path) for each in named)
-    expired = overlay.until is not None and overlay.until < today.isoformat()
-    return Standing(overlay.path, overlay.why, overlay.who, overlay.until, expired, not own and not differs)
+    over = past(overlay.until, today)
+    return Standing(overlay.path, overlay.why, overlay.who, overlay.until, over, not own and not differs)

@@ -8,6 +8,7 @@ from typing import Literal
 from sync_tools.adopt.survey import Survey
 from sync_tools.adopt.verdict import PathVerdict, Verdict
 from sync_tools.config import Config
+from sync_tools.ledger.due import ends, past
 from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.overview import state as ledger_state
 from sync_tools.ledger.reverts import named
@@ -152,18 +153,19 @@ def _paired(survey: Survey, found: Sequence[Row], refs: Sequence[str], config: C
     return tuple(out)
 
 
-def waiting(ledgers: Iterable[Ledger], today: date) -> tuple[Waiting, ...]:
+def waiting(ledgers: Iterable[Ledger], config: Config, today: date) -> tuple[Waiting, ...]:
     """The entries that are open, put off, or given up by a person's word or for a time."""
     return tuple(
-        _waiting(ledger, e, today)
+        _waiting(ledger, e, config, today)
         for ledger in ledgers
         for e in ledger.entries
         if e.state == "open" or e.op == "deferred" or e.until or (e.op == "dropped" and e.who)
     )
 
 
-def _waiting(ledger: Ledger, e: Entry, today: date) -> Waiting:
-    expired = e.until is not None and e.until < today.isoformat()
+def _waiting(ledger: Ledger, e: Entry, config: Config, today: date) -> Waiting:
+    until = ends(e, config)
+    expired = past(until, today)
     return Waiting(
-        ledger.upstream.pr, e.id, e.op, e.downstream.path, e.reason, e.who, e.until, expired, e.state == "open"
+        ledger.upstream.pr, e.id, e.op, e.downstream.path, e.reason, e.who, until, expired, e.state == "open"
     )

@@ -13,6 +13,7 @@ from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
 from sync_tools.ledger import store
 from sync_tools.ledger.desk import Desk
+from sync_tools.ledger.due import as_of
 from sync_tools.ledger.escape import plain
 from sync_tools.ledger.judge import overlay_of
 from sync_tools.plural import counted
@@ -68,14 +69,14 @@ def status_of(settings: Settings, tip: str | None, cutoff: str | None) -> Status
     span = window(upstream, since, tip or main_line(upstream))
     translator = Translator(config, seam_style(tree, config), cache_dir() / "translations")
     found = survey(upstream, span, tree, config, translator)
-    ledgers = store.read_all(tree, config)
+    ledgers = [as_of(ledger, config, today) for ledger in store.read_all(tree, config)]
     branches = {ledger.upstream.commit: branch for branch, ledger in Desk(settings.repo, config).elsewhere()}
     images, overlaid = Images(upstream, translator), lambda path: overlay_of(config, path) is not None
     named = expected(found, images, config, overlaid) if config.overlays else ()
     return Status(
         span,
         rows(found, ledgers, had, branches, today, config),
-        waiting(ledgers, today),
+        waiting(ledgers, config, today),
         standing(config, named, found.places.files, today),
     )
 

@@ -60,3 +60,25 @@ def test_edits_of_the_fork_stand_in_both(upstream, tmp_path):
     both = Both(upstream, import_at, "main", tmp_path, mine)
     assert_the_law(both)
     assert b"def ours()" in both.tree("window")["vime/utils/http_utils.py"].data
+
+
+A, B, C = "slime/a.py", "slime/b.py", "slime/deep/c.py"
+PATHS = {
+    "a new file comes where one moved away": [{A: (1, 2, 3)}, {B: (1, 2, 3)}, {B: (1, 2, 3), A: (8, 9)}],
+    "two files change places": [
+        {A: (1, 2, 3), B: (4, 5, 6)},
+        {C: (1, 2, 3), B: (4, 5, 6)},
+        {C: (1, 2, 3), A: (4, 5, 6)},
+        {B: (1, 2, 3), A: (4, 5, 6)},
+    ],
+    "a file is deleted and comes back": [{A: (1, 2), B: (4,)}, {B: (4,)}, {A: (1, 9), B: (4,)}],
+    "a file is added and deleted again": [{A: (1, 2)}, {A: (1, 2), B: (4, 5)}, {A: (1, 2), B: (4,)}, {A: (1, 2)}],
+}
+
+
+@pytest.mark.parametrize("told_as", PATHS)
+def test_files_that_change_places(told_as, tmp_path):
+    upstream = upstream_of(PATHS[told_as], tmp_path / "slime")
+    both = Both(upstream, f"main~{len(PATHS[told_as]) - 1}", "main", tmp_path)
+    assert_the_law(both)
+    assert both.tree("window") == dict(translated_tree(Repo.open(upstream), "main", Config()).blobs)

@@ -11,7 +11,6 @@ from sync_tools.ledger.landing import Landing
 from sync_tools.ledger.maker import by_another_renderer
 from sync_tools.plural import counted
 from sync_tools.port.overlays import Standing, compared, overlay_problems
-from sync_tools.port.past import History
 from sync_tools.port.recheck import Recheck
 from sync_tools.terminal import clean, print_json
 from sync_tools.tree import Tree
@@ -47,7 +46,7 @@ def _answer(
 ) -> Answer:
     config, today = settings.config, settings.today
     problems, older = list[Problem](), list[str]()
-    recheck = Recheck(landings, config, History(settings.upstream), head) if asked else None
+    recheck = Recheck(landings, config, settings.upstream, head) if asked else None
     for landing in asked if recheck else ():
         checked = recheck.checked(landing)
         stale = rendered(landing.ledger, head, config)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sync_tools.config import Config
 from sync_tools.formatters import format_bytes
+from sync_tools.gitio import Repo
 from sync_tools.ledger.check import Problem, check, problems
 from sync_tools.ledger.landing import Landing, Rules
 from sync_tools.ledger.maker import by_other_rules
@@ -35,9 +36,9 @@ class Recheck:
     """The fork's ports, oldest first, against upstream. `head` is where what they brought must stand. What several of
     them need is derived once."""
 
-    def __init__(self, landings: Sequence[Landing], config: Config, past: History, head: Tree) -> None:
-        self._landings, self._config, self._past, self._head = landings, config, past, head
-        line = MainLine(past.upstream)
+    def __init__(self, landings: Sequence[Landing], config: Config, upstream: Repo, head: Tree) -> None:
+        self._landings, self._config, self._past, self._head = landings, config, History(upstream), head
+        line = MainLine(upstream)
         self._position = line.position
         self._succession = Succession(line.position, line.between)
         self._replaced: dict[str, Mapping[str, frozenset[str]]] = {}

@@ -18,7 +18,7 @@ def problems(both: Both, branch: str) -> list[object]:
     both.fork.run("switch", "-q", f"sync/slime-{branch}")
     desk = Desk(both.fork, Config())
     recheck = Recheck(desk.landings(None), Config(), both.upstream, desk.head(None))
-    return [p for landing in desk.landings(None) for p in recheck.problems(landing)]
+    return [p for landing in desk.landings(None) for p in recheck.checked(landing).problems]
 
 
 def assert_the_law(both: Both) -> None:

@@ -57,7 +57,7 @@ def checked(both: Both, ledger: Ledger | None = None) -> list[str | None]:
         desk.write(ledger)
     landings = desk.landings(None)
     recheck = Recheck(landings, Config(), both.upstream, desk.head(None))
-    return [p.entry for x in landings for p in recheck.problems(x)]
+    return [p.entry for x in landings for p in recheck.checked(x).problems]
 
 
 @pytest.mark.parametrize("branch", ["window", "stack"])

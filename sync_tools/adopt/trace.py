@@ -99,7 +99,7 @@ class _Tracing:
             pieces.append(Piece(removed, tuple(added.values()), gone, fresh))
             self.ended |= dict.fromkeys(removed, n)
             written |= added
-        file.lines = change.lines.carried(file.lines) | written if change.after else {}
+        file.lines = change.shift.carried(file.lines) | written if change.after else {}
         file.last = change.after
         if change.after:
             self.rewritten |= {(number, new[i]): n for i in written}

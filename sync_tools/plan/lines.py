@@ -41,7 +41,7 @@ def changed_by(own: Mapping[str, Iterable[int]], history: History) -> list[Reach
 def _touched(met: Met[Mark]) -> Iterable[Mark]:
     """The lines that a change removes, or puts others between. Those others become strangers among them: what is put
     between them later counts still."""
-    found = {mark for hunk in met.lines.hunks for mark in _touched_by(hunk, met)}
+    found = {mark for hunk in met.shift.hunks for mark in _touched_by(hunk, met)}
     return found - {STRANGER}
 
 

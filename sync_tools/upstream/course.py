@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sync_tools.upstream.changeset import FileChange, Hunk
-from sync_tools.upstream.linemap import LineMap
+from sync_tools.upstream.shift import Shift
 
 Moves = Sequence[tuple[str | None, str | None]]
 """The paths of a change's files, before and after; None where there is no file."""
@@ -37,12 +37,12 @@ class Step:
         )
 
     @cached_property
-    def lines(self) -> LineMap:
-        return LineMap(self.hunks)
+    def shift(self) -> Shift:
+        return Shift(self.hunks)
 
     @cached_property
     def _back(self) -> "Step":
-        return Step(self.ref, self.path, self.old_path, self.lines.back.hunks, self.facts)
+        return Step(self.ref, self.path, self.old_path, self.shift.back.hunks, self.facts)
 
     @property
     def emptied(self) -> bool:
@@ -51,11 +51,11 @@ class Step:
 
     def line(self, at: int) -> int | None:
         """Where a line of the file before stands after it; None where it was removed."""
-        return None if self.emptied else self.lines.line(at)
+        return None if self.emptied else self.shift.line(at)
 
     def gap(self, at: int) -> int:
         """Where the gap before line `at` is after it: a gap stands with the line above it."""
-        return 0 if self.emptied else self.lines.gap(at)
+        return 0 if self.emptied else self.shift.gap(at)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from sync_tools.upstream.linemap import LineMap, Mark
 from sync_tools.upstream.patch import FileDiff
+from sync_tools.upstream.shift import Mark, Shift
 
 
 @dataclass(frozen=True)
@@ -13,13 +13,13 @@ class Met(Generic[Mark]):
     """A change of a file that has marks: `left` are the marks where they stand behind it (None: the file is gone)."""
 
     marks: Mapping[int, Mark]
-    lines: LineMap
+    shift: Shift
     left: dict[int, Mark] | None
 
     @property
     def taken(self) -> list[Mark]:
         """The marks on lines that do not stand any more."""
-        return [mark for at, mark in self.marks.items() if self.left is None or self.lines.line(at) is None]
+        return [mark for at, mark in self.marks.items() if self.left is None or self.shift.line(at) is None]
 
 
 def carried(marks: dict[str, dict[int, Mark]], files: Sequence[FileDiff], *, back: bool = False) -> list[Met[Mark]]:
@@ -30,9 +30,9 @@ def carried(marks: dict[str, dict[int, Mark]], files: Sequence[FileDiff], *, bac
         found = marks.pop(here, None) if here else None
         if found is None:
             continue
-        lines = file.lines.back if back else file.lines
-        left = lines.carried(found) if there else None
-        met.append(Met(found, lines, left))
+        shift = file.shift.back if back else file.shift
+        left = shift.carried(found) if there else None
+        met.append(Met(found, shift, left))
         if there and left is not None:
             moved[there] = left
     marks.update(moved)

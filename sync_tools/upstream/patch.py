@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sync_tools.upstream.changeset import Hunk
-from sync_tools.upstream.linemap import LineMap
+from sync_tools.upstream.shift import Shift
 
 ACCOUNTED = ("-M50%", "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color", "--indent-heuristic")
 """How the diff is made whose every line is accounted for."""
@@ -60,9 +60,9 @@ class FileDiff:
         return b"\nBinary files " in _head(self.patch)
 
     @cached_property
-    def lines(self) -> LineMap:
-        """The way of the file's lines through the change."""
-        return LineMap(self.hunks)
+    def shift(self) -> Shift:
+        """How its lines shift."""
+        return Shift(self.hunks)
 
     @cached_property
     def changed(self) -> tuple[bytes, ...]:

@@ -1,4 +1,4 @@
-"""The way of a file's lines through a change of it.
+"""How a change of a file shifts its lines.
 
 Lines are numbered from 0 and followed through the zero-context hunks of upstream's own diffs, so what is said is exact.
 """
@@ -15,7 +15,7 @@ Mark = TypeVar("Mark")
 
 
 @dataclass(frozen=True)
-class LineMap:
+class Shift:
     """Of one change of one file, by its hunks in any order."""
 
     hunks: tuple[Hunk, ...]
@@ -29,9 +29,9 @@ class LineMap:
         return [old.start for old, _ in self._pieces]
 
     @cached_property
-    def back(self) -> "LineMap":
-        """The way from the lines after the change to those before it."""
-        return LineMap(tuple(Hunk(h.new_start, h.new_count, h.old_start, h.old_count) for h in self.hunks))
+    def back(self) -> "Shift":
+        """From the lines after the change to those before it."""
+        return Shift(tuple(Hunk(h.new_start, h.new_count, h.old_start, h.old_count) for h in self.hunks))
 
     def line(self, at: int) -> int | None:
         """Where a line of the file before stands after it; None where it was removed."""

@@ -20,6 +20,7 @@ from sync_tools.terminal import clean, console, print_json
 from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.history import messages
+from sync_tools.upstream.mirror import cache_dir
 from sync_tools.upstream.resolve import bare_commit, landing, main_line
 from sync_tools.upstream.window import window
 
@@ -74,14 +75,14 @@ def _tip(settings: Settings, tip: str | None) -> str:
 
 
 def _ground(settings: Settings, base: str | None) -> Ground:
-    """The fork as a port would find it, but that nothing is kept of what is translated."""
+    """The fork as a port would find it."""
     config, fork = settings.config, Fork(settings.repo)
     commit = fork.base(base)
     tree = fork.repo.tree(commit)
     setting = Setting(
         tree=tree,
         config=config,
-        translator=Translator(config, seam_style(tree, config)),
+        translator=Translator(config, seam_style(tree, config), cache_dir() / "translations"),
         format=lambda path, data: format_bytes(path, data, config.formatting),
         removed_by=cache(lambda path: fork.removed_by(path, commit)),
     )

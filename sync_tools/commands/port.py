@@ -10,11 +10,12 @@ from sync_tools.plan.forport import Briefer, plan_lines, plan_object
 from sync_tools.plan.model import Briefing
 from sync_tools.plural import counted
 from sync_tools.port import paused
+from sync_tools.port.branches import branch_name
 from sync_tools.port.fork import Fork
 from sync_tools.port.pipeline import Progress
 from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
-from sync_tools.port.session import Places, Session, branch_name, resume, start
+from sync_tools.port.session import Places, Session, resume, start
 from sync_tools.port.window_session import resume_window, start_window
 from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.upstream.mirror import open_upstream

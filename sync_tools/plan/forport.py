@@ -11,7 +11,7 @@ from sync_tools.plan.conflicts import causes
 from sync_tools.plan.model import Briefing, Prerequisite
 from sync_tools.plan.report import briefing_object, change_object, name
 from sync_tools.plan.standing import Standing, standing
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.upstream.history import Diffs, diffs, messages, span
 from sync_tools.upstream.resolve import main_line

@@ -5,7 +5,7 @@ from typing import Any
 
 from sync_tools.plural import counted
 from sync_tools.policy import OURS
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.verify.model import Finding
 
 

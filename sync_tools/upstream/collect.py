@@ -33,12 +33,12 @@ def collect(repo: Repo, landing: Landing) -> ChangeSet:
 
 
 def _first_parent(repo: Repo, commit: str) -> str:
-    header = repo.run("cat-file", "commit", commit).split(b"\n\n", 1)[0]
+    header = repo.read(commit).split(b"\n\n", 1)[0]
     parents = re.findall(rb"^parent (\w+)$", header, re.M)
     if not parents:
         return repo.run("hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()
     parent = parents[0].decode()
-    if repo.commit_of(parent) is None:
+    if not repo.holds(parent):
         raise SyncError(
             "the clone of upstream is too shallow", f"the parent of {commit[:12]} is missing", "git fetch --unshallow"
         )

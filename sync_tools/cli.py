@@ -4,6 +4,7 @@ Exit codes: 0 done and clean, or nothing to do; 1 done or paused, and a person i
 nothing changed.
 """
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -279,4 +280,5 @@ def main() -> None:
     """The console script."""
     from sync_tools.commands.main import run_app
 
+    gc.set_threshold(100_000, 20, 20)  # syntax trees are many small objects, and none of them garbage for long
     sys.exit(run_app(app, sys.argv[1:]))

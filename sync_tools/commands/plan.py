@@ -21,7 +21,7 @@ from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.history import messages
 from sync_tools.upstream.mirror import cache_dir
-from sync_tools.upstream.resolve import bare_commit, landing, main_line
+from sync_tools.upstream.resolve import bare_commit, landing, landing_on, main_line
 from sync_tools.upstream.window import window
 
 
@@ -39,9 +39,10 @@ def run(
     if cutoff is not None or len(prs) + len(commits) != 1:
         raise SyncError("plan takes one change, or a window", "vime-sync plan", "vime-sync plan 1921, or --cutoff REV")
     upstream, config = settings.upstream, settings.config
-    landed = landing(upstream, prs[0]) if prs else bare_commit(upstream, commits[0])
-    ground = _ground(settings, base)
     line = messages(upstream, _tip(settings, tip))
+    found = landing_on(line, prs[0]) if prs and not tip else None
+    landed = found or (landing(upstream, prs[0]) if prs else bare_commit(upstream, commits[0]))
+    ground = _ground(settings, base)
     reader = Reader(upstream, config, standing(ground.fork.repo, ground.base, config, upstream, line))
     made = plan(collect(upstream, landed), reader, ground)
     if settings.json:

@@ -1,11 +1,11 @@
 """From a pull request's number, or a revision, to the commit that landed it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
-from sync_tools.upstream.history import messages
+from sync_tools.upstream.history import Message, messages
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,17 @@ def main_line(repo: Repo) -> str:
 def landing(repo: Repo, pr: int) -> Landing:
     """The newest commit with that number. Raises SyncError when the main line has none."""
     for tip in tips(repo):
-        found = [message.commit for message in messages(repo, tip) if message.pr == pr]
-        if found:
-            return Landing(pr, found[0], tuple(found[1:]))
+        if found := landing_on(messages(repo, tip), pr):
+            return found
     shallow = (repo.git_dir / "shallow").exists()
     fix = "deepen the clone: git fetch --unshallow" if shallow else "check the number, or fetch upstream again"
     raise SyncError(f"no commit on upstream's main line carries (#{pr})", str(repo.git_dir), fix)
+
+
+def landing_on(line: Sequence[Message], pr: int) -> Landing | None:
+    """The newest commit with that number on a main line, which is newest first."""
+    found = [message.commit for message in line if message.pr == pr]
+    return Landing(pr, found[0], tuple(found[1:])) if found else None
 
 
 def bare_commit(repo: Repo, rev: str) -> Landing:

@@ -62,7 +62,7 @@ def test_edits_of_the_fork_stand_in_both(upstream, tmp_path):
     assert b"def ours()" in both.tree("window")["vime/utils/http_utils.py"].data
 
 
-A, B, C = "slime/a.py", "slime/b.py", "slime/deep/c.py"
+A, B, C, D = "slime/a.py", "slime/b.py", "slime/deep/c.py", "docs/d.md"
 PATHS = {
     "a new file comes where one moved away": [{A: (1, 2, 3)}, {B: (1, 2, 3)}, {B: (1, 2, 3), A: (8, 9)}],
     "two files change places": [
@@ -73,6 +73,27 @@ PATHS = {
     ],
     "a file is deleted and comes back": [{A: (1, 2), B: (4,)}, {B: (4,)}, {A: (1, 9), B: (4,)}],
     "a file is added and deleted again": [{A: (1, 2)}, {A: (1, 2), B: (4, 5)}, {A: (1, 2), B: (4,)}, {A: (1, 2)}],
+    "nothing but a file that is added and deleted again": [{A: (1, 2)}, {A: (1, 2), B: (4, 5)}, {A: (1, 2)}],
+    "a file comes and goes where another one comes back": [
+        {A: (1, 2, 3)},
+        {B: (1, 2, 3)},
+        {B: (1, 2, 3), A: (8, 9)},
+        {B: (1, 2, 3)},
+        {A: (1, 2, 3)},
+    ],
+    "a file moves to where another one came and went": [
+        {A: (1, 2, 3)},
+        {A: (1, 2, 3), B: (4,)},
+        {A: (1, 2, 3)},
+        {B: (1, 2, 3)},
+    ],
+    "a file comes where one moved away, and both go": [
+        {A: (1, 2, 3), D: (7, 8)},
+        {B: (1, 2, 3), D: (7,)},
+        {A: (8,)},
+        {},
+    ],
+    "a file moves there and back and there again": [{A: (1, 2)}, {B: (1, 2)}, {A: (1, 2)}, {B: (1, 2)}],
 }
 
 

@@ -88,9 +88,7 @@ class Both:
             self.fork.run("commit", "-qam", "Ours")
         places = Places(Config(), self.upstream, Fork(self.fork))
         landings = window(self.upstream, cutoff, tip).landings
-        prs = tuple(each.pr for each in landings if each.pr)
-        bare = tuple(each.commit for each in landings if not each.pr)  # a stack has them last, as these histories do
-        self.stack: Session = start(Request(prs, bare, name="stack"), places)
+        self.stack: Session = start(Request(tuple(x.pr or x.commit for x in landings), name="stack"), places)
         self.window: Session = start_window(Request(cutoff=cutoff, tip=tip, name="window"), places)
 
     def tree(self, branch: str) -> dict[str, Blob | None]:

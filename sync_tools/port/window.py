@@ -178,6 +178,7 @@ class _Seen:
         rest = paths if n + 1 < len(self._changes) else paths | self._unclaimed()
         clashing = {e.downstream.path for e in ledger.entries if e.op == "conflict"}
         clashing |= {path for path, _ in whole.conflicts if self._last.get(path) == n}
+        rest = rest - (whole.marked - clashing)  # what markers break is told by those whose conflict it is
         merged = {o.path: o.merged for o in whole.outcomes if o.path in clashing}
         return Files(
             tuple(replace(o, merged=merged.get(o.path)) for o in outcomes),

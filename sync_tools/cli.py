@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from sync_tools.commands import ci, ledger, residue, seam
+from sync_tools.commands.named import InOrder, named
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
-from sync_tools.errors import SyncError
 
 EPILOG = "Examples:  vime-sync fetch  ·  vime-sync port 1921  ·  vime-sync ledger show 1921  ·  vime-sync ci check"
 
@@ -99,7 +99,7 @@ def import_(
     raise typer.Exit(run(settings(upstream, repo, config, json), at, to))
 
 
-@app.command()
+@app.command(cls=InOrder)
 def port(
     numbers: Annotated[
         list[str] | None, typer.Argument(help="Pull requests of upstream; several become one stack.", metavar="N...")
@@ -145,10 +145,8 @@ def port(
     from sync_tools.commands.port import run
     from sync_tools.port.request import Request
 
-    prs, commits = _landings(numbers or [], commit or [])
-    request = Request(
-        prs, commits, cutoff, tip, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config
-    )
+    changes = named(numbers or [])
+    request = Request(changes, cutoff, tip, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config)
     raise typer.Exit(run(settings(upstream, repo, config, json), request, go_on=go_on, abort=abort))
 
 
@@ -207,7 +205,8 @@ def plan(
     """
     from sync_tools.commands.plan import run
 
-    prs, commits = _landings([number] if number else [], [])
+    change = named([number])[0] if number else None
+    prs, commits = (change,) if isinstance(change, int) else (), (change,) if isinstance(change, str) else ()
     raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
 
 
@@ -260,20 +259,6 @@ def init(
 
     given = settings(upstream, repo, config, json, must_exist=False)
     raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff else run(given, dry_run))
-
-
-def _landings(numbers: list[str], commits: list[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Numbers may be written 1921 or #1921; a commit's hex where a number is asked for is a bare commit."""
-    prs, bare = [], list(commits)
-    for number in numbers:
-        digits = number.removeprefix("#")
-        if digits.isascii() and digits.isdigit() and len(digits) <= 9:
-            prs.append(int(digits))
-        elif len(number) >= 7 and all(c in "0123456789abcdef" for c in number):
-            bare.append(number)
-        else:
-            raise SyncError("not a pull request's number", number, "write it as 1921; a commit goes with --commit")
-    return tuple(prs), tuple(bare)
 
 
 def main() -> None:

@@ -69,8 +69,7 @@ def _abort(settings: Settings, fork: Fork, request: Request) -> int:
 
 
 def _branch(settings: Settings, request: Request) -> str | None:
-    landings = [Landing(pr, "") for pr in request.prs]
-    landings += [_commit(settings, rev) for rev in request.commits]
+    landings = [Landing(c, "") if isinstance(c, int) else _commit(settings, c) for c in request.changes]
     return branch_name(request.name, landings, settings.config) if landings or request.name else None
 
 

@@ -48,8 +48,8 @@ def start(request: Request, places: Places, progress: Progress = lambda _: None)
 
 
 def _landings(request: Request, places: Places) -> list[Landing]:
-    found = [landing(places.upstream, pr) for pr in request.prs]
-    found += [bare_commit(places.upstream, rev) for rev in request.commits]
+    upstream = places.upstream
+    found = [landing(upstream, c) if isinstance(c, int) else bare_commit(upstream, c) for c in request.changes]
     if not found:
         raise SyncError("nothing to port", "vime-sync port", "name a pull request: vime-sync port 1921")
     if len({f.commit for f in found}) < len(found):

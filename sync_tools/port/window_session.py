@@ -27,7 +27,7 @@ from sync_tools.upstream.window import Window, window
 def start_window(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
     """Port the window that is asked for. Raises SyncError, with nothing changed."""
     began = time.monotonic()
-    if request.prs or request.commits:
+    if request.changes:
         raise SyncError(
             "a window and single changes are two ports", "--cutoff, --tip", "leave out the numbers, or the ends"
         )

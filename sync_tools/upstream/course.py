@@ -87,14 +87,14 @@ def back(lines: range, steps: Sequence[Step]) -> tuple[int, ...]:
 
 
 def undone(facts: Iterable[str], steps: Sequence[Step]) -> str | None:
-    """Which later change is in the way of what a change does beside lines: it moves the file again, carries other bytes,
-    sets another mode, or deletes the file."""
+    """The first later change that is in the way of what a change does beside lines: it moves the file again, carries
+    other bytes, sets another mode, or deletes the file."""
     mine = frozenset(fact.split(",")[0].split(" ")[0] for fact in facts)
-    by = None
     for step in steps:
         again = (mine & step.facts & {"renamed", "mode"}) or (mine & CARRIED and step.facts & CARRIED)
-        by = step.ref if again or step.path is None else by
-    return by
+        if again or step.path is None:
+            return step.ref
+    return None
 
 
 @dataclass

@@ -72,7 +72,7 @@ def main() -> int:
         overlay = lay(drawn, base, place.with_name(f"{place.name}-overlay"))
         done = replay(Task(args.first, args.last, place, overlay), upstream, Config())
         told = [(c.path, f"#{c.pr} {c.path} {c.symbol}") for c in done.conflicts]
-        taken = [judge("replay", drawn, base, tip, read(place), told)]
+        taken = [judge("replay", drawn, base, tip, read(place), told, open_paths(place))]
         if args.at_once:
             taken.append(at_once(args, drawn, base, tip, place))
         peer = git_conflicts(place)
@@ -114,10 +114,10 @@ def read(place: Path) -> Files:
 
 
 def judge(
-    how: str, drawn: Drawn, base: Files, tip: Files, final: Files, told: Iterable[tuple[str, str]]
+    how: str, drawn: Drawn, base: Files, tip: Files, final: Files, told: Iterable[tuple[str, str]], left: Iterable[str]
 ) -> Taken:
     told = list(told)
-    oracle = Oracle(drawn, base, tip, final, {path for path, _ in told})
+    oracle = Oracle(drawn, base, tip, final, {path for path, _ in told} | set(left))
     return Taken(how, tuple(text for _, text in told), tuple(oracle.edits()), tuple(oracle.files()))
 
 
@@ -136,7 +136,15 @@ def at_once(args: argparse.Namespace, drawn: Drawn, base: Files, tip: Files, pla
     if value["worktree"] is None:
         git(fork, "checkout", "-q", value["branch"])
     told = {(c["path"], f"{c['path']} {c['symbol']}") for port in value["ports"] for c in port["conflicts"]}
-    return judge("at once", drawn, base, tip, read(Path(value["worktree"] or fork)), sorted(told))
+    where = Path(value["worktree"] or fork)
+    return judge("at once", drawn, base, tip, read(where), sorted(told), open_paths(where))
+
+
+def open_paths(place: Path) -> set[str]:
+    """The fork's paths that open entries of the ledgers name."""
+    ledgers = [json.loads(p.read_text("utf-8")) for p in (place / "ledgers").glob("*.json")]
+    entries = [e for ledger in ledgers for e in ledger["entries"] if e["op"] in ("absent", "deferred", "conflict")]
+    return {e["downstream"]["path"] for e in entries if e["downstream"]["path"]}
 
 
 def edited(place: Path) -> str:

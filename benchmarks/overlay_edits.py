@@ -46,7 +46,9 @@ class Drawn:
     def files(self, base: Files) -> dict[str, bytes]:
         """The edited files, at the paths of the import."""
         paths = dict.fromkeys(e.path for e in self.edits)
-        return {path: applied(base[path], [p for e in self.edits if e.path == path for p in e.pieces]) for path in paths}
+        return {
+            path: applied(base[path], [p for e in self.edits if e.path == path for p in e.pieces]) for path in paths
+        }
 
 
 def mark(number: int) -> str:
@@ -137,9 +139,9 @@ class _Hand:
 
 def _fit(path: str, data: bytes) -> bool:
     """Text in UTF-8 with the newlines that the ways write, of a kind that they know."""
-    name = PurePosixPath(path)
-    if name.suffix not in SUFFIXES and not name.name.startswith("Dockerfile") or path.startswith(".github/workflows/"):
-        return path.endswith(".j2") and b"\r" not in data
+    known = PurePosixPath(path).suffix in SUFFIXES or PurePosixPath(path).name.startswith("Dockerfile")
+    if not known or (path.startswith(".github/workflows/") and not path.endswith(".j2")):
+        return False
     try:
         text = data.decode("utf-8")
         if path.endswith(".py"):

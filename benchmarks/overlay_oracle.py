@@ -202,11 +202,20 @@ class Oracle:
             if is_generated(path):
                 continue
             now = self._now(path)
-            if path.endswith(".py") and now in self.final and b"our_edit_" in self.final[now] and not parses(self.final[now]):
+            if (
+                path.endswith(".py")
+                and now in self.final
+                and b"our_edit_" in self.final[now]
+                and not parses(self.final[now])
+            ):
                 wrong.append(f"does not parse: {now}")
             if now not in self.told and path not in self.told:
                 wrong += self._difference(path, now)
-        return wrong + [f"renamed in vain: {o} -> {n}" for o, n in self.drawn.renames.items() if o in self.final or n not in self.final]
+        return wrong + [
+            f"renamed in vain: {o} -> {n}"
+            for o, n in self.drawn.renames.items()
+            if o in self.final or n not in self.final
+        ]
 
     def _difference(self, path: str, now: str) -> list[str]:
         if path not in self.tip or now not in self.final:

@@ -59,7 +59,11 @@ class File:
                 for child in block if isinstance(block, list) else []:
                     first = _first(child)
                     alone = not self.lines[first][: child.col_offset].strip() and "elif" not in self.lines[first]
-                    if isinstance(child, ast.stmt) and alone and not self.lines[child.end_lineno - 1].rstrip().endswith(";"):
+                    if (
+                        isinstance(child, ast.stmt)
+                        and alone
+                        and not self.lines[child.end_lineno - 1].rstrip().endswith(";")
+                    ):
                         found[first] = child, len(block) > 1
         return found
 
@@ -109,7 +113,11 @@ def delete_statement(f: File, at: int, mark: str) -> Pieces | None:
 def change_statement(f: File, at: int, mark: str) -> Pieces | None:
     """One literal, or the called name's arguments, of a statement on one line."""
     found = _statement(f, at)
-    if found is None or found[1].end_lineno != found[1].lineno or not isinstance(found[1], ast.Assign | ast.Expr | ast.Return):
+    if (
+        found is None
+        or found[1].end_lineno != found[1].lineno
+        or not isinstance(found[1], ast.Assign | ast.Expr | ast.Return)
+    ):
         return None
     line, node, _ = found
     value = next((n for n in ast.walk(node) if isinstance(n, ast.Constant) and type(n.value) in (int, str)), None)
@@ -124,7 +132,11 @@ def change_statement(f: File, at: int, mark: str) -> Pieces | None:
 def wrap_statement(f: File, at: int, mark: str) -> Pieces | None:
     """A block under a condition, which moves its lines to the right."""
     found = _statement(f, at)
-    if found is None or _is_text(found[1]) or isinstance(found[1], ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
+    if (
+        found is None
+        or _is_text(found[1])
+        or isinstance(found[1], ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
+    ):
         return None
     line, node, _ = found
     lines = f.lines[line : node.end_lineno]
@@ -137,9 +149,10 @@ def wrap_statement(f: File, at: int, mark: str) -> Pieces | None:
 def edit_import(f: File, at: int, mark: str) -> Pieces | None:
     for line in range(max(at - 4, 0), min(at + 12, len(f.lines))):
         node = f.statements.get(line, (None,))[0]
-        if isinstance(node, ast.ImportFrom) and node.module != "__future__" and node.lineno == node.end_lineno:
-            if not f.lines[line].rstrip().endswith(("*", ")")) and "#" not in f.lines[line]:
-                return (Piece(line, line + 1, (f"{f.lines[line].rstrip()}, {mark}",)),)
+        if not isinstance(node, ast.ImportFrom) or node.module == "__future__" or node.lineno != node.end_lineno:
+            continue
+        if not f.lines[line].rstrip().endswith(("*", ")")) and "#" not in f.lines[line]:
+            return (Piece(line, line + 1, (f"{f.lines[line].rstrip()}, {mark}",)),)
     return None
 
 
@@ -157,7 +170,11 @@ def edit_docstring(f: File, at: int, mark: str) -> Pieces | None:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         first = node.body[0]
-        if _is_text(first) and node.lineno - 8 <= at + 1 <= (node.end_lineno or 0) and first.end_lineno > first.lineno + 1:
+        if (
+            _is_text(first)
+            and node.lineno - 8 <= at + 1 <= (node.end_lineno or 0)
+            and first.end_lineno > first.lineno + 1
+        ):
             line = first.lineno  # the second line of the text
             return (Piece(line, line + 1, (f"{f.lines[line]} {mark}",)),) if f.lines[line].strip() else None
     return None
@@ -166,7 +183,9 @@ def edit_docstring(f: File, at: int, mark: str) -> Pieces | None:
 def rename_local(f: File, at: int, mark: str) -> Pieces | None:
     """A variable of a function under another name, wherever the function names it."""
     for node in ast.walk(f.tree):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or at not in range(_first(node), node.end_lineno):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or at not in range(
+            _first(node), node.end_lineno
+        ):
             continue
         names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
         written = sorted({n.id for n in names if isinstance(n.ctx, ast.Store)} - _declared(node))
@@ -180,7 +199,9 @@ def rename_local(f: File, at: int, mark: str) -> Pieces | None:
 def rename_function(f: File, at: int, mark: str) -> Pieces | None:
     """A function of the module under another name, wherever its file calls it."""
     name = f.symbol(at)
-    node = next((n for n in f.tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n.name == name), None)
+    node = next(
+        (n for n in f.tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n.name == name), None
+    )
     if node is None:
         return None
     head = node.lineno - 1
@@ -269,7 +290,9 @@ def _statement(f: File, at: int) -> tuple[int, ast.stmt, bool] | None:
 
 def _declared(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Names that are not the function's alone: parameters, and what it declares global or a nested function may mean."""
-    found = {a.arg for n in ast.walk(node) if isinstance(n, ast.arguments) for a in (*n.args, *n.kwonlyargs, *n.posonlyargs)}
+    found = {
+        a.arg for n in ast.walk(node) if isinstance(n, ast.arguments) for a in (*n.args, *n.kwonlyargs, *n.posonlyargs)
+    }
     return found | {x for n in ast.walk(node) if isinstance(n, ast.Global | ast.Nonlocal) for x in n.names}
 
 

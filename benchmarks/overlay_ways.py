@@ -229,7 +229,7 @@ def delete_line(f: File, at: int, mark: str) -> Pieces | None:
 def change_line(f: File, at: int, mark: str) -> Pieces | None:
     """A word of a line: the value of a flag or a key, a word of a sentence or of a table's cell."""
     line = _telling(f, at)
-    if line is None:
+    if line is None or (f.kind == ".j2" and "'test_file'" not in f.lines[line]):
         return None
     text = f.lines[line]
     words = list(re.finditer(r"[A-Za-z0-9_.]{2,}", text))

@@ -223,3 +223,13 @@ def test_a_copy_of_the_import_with_files_gone_and_renamed(replayed, imports, fir
     place = tmp_path / "work"
     assert not (place / old).exists() and not (place / gone).exists()
     assert (place / new).read_text("utf-8") == git(place, "show", f"import:{old}") + "\n"
+
+
+@pytest.mark.parametrize("broken", ["    # a note that Jinja does not read", "    <% nothing %>"])
+def test_a_workflow_template_that_the_fork_broke_stops_no_port(replayed, imports, first, tmp_path, git, broken):
+    path = ".github/workflows/pr-test.yml.j2"
+    lines = git(imports(first), "show", f"HEAD:{path}").split("\n")
+    at = next(n for n, line in enumerate(lines) if "test_file" in line) if "#" in broken else len(lines) // 2
+    done = replayed(folder(tmp_path, {path: "\n".join([*lines[:at], broken, *lines[at:]]) + "\n"}))
+    assert done.crashed == () and done.overlay_lost == ()
+    assert (tmp_path / "work" / path).read_text().count(f"{broken}\n") == 1

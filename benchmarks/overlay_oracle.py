@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from overlay_edits import Drawn, Edit, Files, applied, homes
-from overlay_ways import Piece, file
+from benchmarks.overlay_edits import Drawn, Edit, Files, applied, homes
+from benchmarks.overlay_ways import Piece, file
 
 Line = tuple[str, int]
 OUTCOMES = ("kept", "merged", "conflict", "wrong")
@@ -88,13 +88,33 @@ class Judged:
 
 @dataclass(frozen=True)
 class Oracle:
-    """`told` are the paths that a conflict or an open entry (absent, deferred) names, at whatever time of a replay."""
+    """`told` are the places (path, symbol) that a conflict or an open entry (absent, deferred) names, at whatever time of
+    a replay; a symbol that is none (empty, the path, the module) stands for the whole file."""
 
     drawn: Drawn
     base: Files
     tip: Files
     final: Files
-    told: Collection[str]
+    told: Collection[tuple[str, str]]
+
+    @cached_property
+    def told_paths(self) -> set[str]:
+        return {path for path, _ in self.told}
+
+    def _is_told(self, edit: Edit) -> bool:
+        """Whether a told place is the one of an edit: its function, or one around it or in it."""
+        homes = self._homes(edit)
+        functions = {edit.symbol, *self._symbols(edit), ""}
+        return any(
+            path in homes
+            and (
+                symbol in ("", path, path.rpartition("/")[2])
+                or symbol.startswith("<")
+                or not edit.symbol
+                or any(f"{f}.".startswith(f"{symbol}.") or f"{symbol}.".startswith(f"{f}.") for f in functions if f)
+            )
+            for path, symbol in self.told
+        )
 
     @cached_property
     def _followed(self) -> Followed:
@@ -106,7 +126,7 @@ class Oracle:
         found = {}
         for edit in self.drawn.edits:
             places = [self._followed.place(edit.path, piece) for piece in edit.pieces]
-            away = any(place and place[0] != edit.path for place in places) and edit.path in self.told
+            away = any(place and place[0] != edit.path for place in places) and edit.path in self.told_paths
             found[edit] = None if None in places or away else [place for place in places if place]
         return found
 
@@ -141,7 +161,7 @@ class Oracle:
         return [self._judge(edit) for edit in self.drawn.edits]
 
     def _judge(self, edit: Edit) -> Judged:
-        told = bool({edit.path, *(p for p, _ in self.standing.get(edit.mark, ()))} & set(self.told))
+        told = self._is_told(edit)
         why = self._amiss(edit)
         if self.places[edit] is not None and not why and self._to_the_byte(edit):
             return Judged(edit, "kept")
@@ -209,7 +229,7 @@ class Oracle:
                 and not parses(self.final[now])
             ):
                 wrong.append(f"does not parse: {now}")
-            if now not in self.told and path not in self.told:
+            if now not in self.told_paths and path not in self.told_paths:
                 wrong += self._difference(path, now)
         return wrong + [
             f"renamed in vain: {o} -> {n}"

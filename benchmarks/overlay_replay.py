@@ -22,15 +22,14 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from overlay_edits import Drawn, Files, draw
-from overlay_oracle import OUTCOMES, Judged, Oracle
-
+from benchmarks.overlay_edits import Drawn, Files, draw
+from benchmarks.overlay_oracle import OUTCOMES, Judged, Oracle
 from sync_tools.config import Config
 from sync_tools.gitio import Repo
 from sync_tools.importer import translated_tree
@@ -71,8 +70,8 @@ def main() -> int:
         place = args.workdir or Path(scratch) / "replay"
         overlay = lay(drawn, base, place.with_name(f"{place.name}-overlay"))
         done = replay(Task(args.first, args.last, place, overlay), upstream, Config())
-        told = [(c.path, f"#{c.pr} {c.path} {c.symbol}") for c in done.conflicts]
-        taken = [judge("replay", drawn, base, tip, read(place), told, open_paths(place))]
+        told = [(c.path, c.symbol, f"#{c.pr} {c.path} {c.symbol}") for c in done.conflicts]
+        taken = [judge("replay", drawn, base, tip, read(place), told, open_places(place))]
         if args.at_once:
             taken.append(at_once(args, drawn, base, tip, place))
         peer = git_conflicts(place)
@@ -114,11 +113,16 @@ def read(place: Path) -> Files:
 
 
 def judge(
-    how: str, drawn: Drawn, base: Files, tip: Files, final: Files, told: Iterable[tuple[str, str]], left: Iterable[str]
+    how: str,
+    drawn: Drawn,
+    base: Files,
+    tip: Files,
+    final: Files,
+    told: Collection[tuple[str, str, str]],
+    left: Collection[tuple[str, str]],
 ) -> Taken:
-    told = list(told)
-    oracle = Oracle(drawn, base, tip, final, {path for path, _ in told} | set(left))
-    return Taken(how, tuple(text for _, text in told), tuple(oracle.edits()), tuple(oracle.files()))
+    oracle = Oracle(drawn, base, tip, final, {*((path, symbol) for path, symbol, _ in told), *left})
+    return Taken(how, tuple(text for *_, text in told), tuple(oracle.edits()), tuple(oracle.files()))
 
 
 def at_once(args: argparse.Namespace, drawn: Drawn, base: Files, tip: Files, place: Path) -> Taken:
@@ -135,16 +139,18 @@ def at_once(args: argparse.Namespace, drawn: Drawn, base: Files, tip: Files, pla
         raise SystemExit(f"the window was not ported: {value['error']}")
     if value["worktree"] is None:
         git(fork, "checkout", "-q", value["branch"])
-    told = {(c["path"], f"{c['path']} {c['symbol']}") for port in value["ports"] for c in port["conflicts"]}
+    told = {
+        (c["path"], c["symbol"], f"{c['path']} {c['symbol']}") for port in value["ports"] for c in port["conflicts"]
+    }
     where = Path(value["worktree"] or fork)
-    return judge("at once", drawn, base, tip, read(where), sorted(told), open_paths(where))
+    return judge("at once", drawn, base, tip, read(where), sorted(told), open_places(where))
 
 
-def open_paths(place: Path) -> set[str]:
-    """The fork's paths that open entries of the ledgers name."""
+def open_places(place: Path) -> set[tuple[str, str]]:
+    """The fork's places that open entries of the ledgers name."""
     ledgers = [json.loads(p.read_text("utf-8")) for p in (place / "ledgers").glob("*.json")]
     entries = [e for ledger in ledgers for e in ledger["entries"] if e["op"] in ("absent", "deferred", "conflict")]
-    return {e["downstream"]["path"] for e in entries if e["downstream"]["path"]}
+    return {(e["downstream"]["path"] or "", e["upstream"]["symbol"] or "") for e in entries}
 
 
 def edited(place: Path) -> str:

@@ -115,8 +115,15 @@ def _left(image: Image, lines: list[str], sites: list[SeamSite]) -> set[SeamSite
             left |= set(old)
         elif old:
             rest = Counter((s.kind, s.what) for s in there if k < s.line <= m)
-            left |= set(_last(old, rest))
+            left |= set(_last(old, rest | _keys(old, "\n".join(after[k:m]))))
     return left
+
+
+def _keys(sites: Iterable[SeamSite], text: str) -> Counter[tuple[str, str]]:
+    """How often a text still names the keys of dicts among the sites: the search tells a body by its route, which may be
+    another by now."""
+    keys = {(site.kind, site.what) for site in sites if site.kind in INTERFACE}
+    return Counter({key: len(re.findall(rf"""["']{re.escape(key[1])}["']""", text)) for key in keys})
 
 
 def _last(sites: list[SeamSite], rest: Mapping[tuple[str, str], int]) -> Iterable[SeamSite]:

@@ -56,6 +56,16 @@ def test_one_flag_left_behind_among_equal_ones_is_missed() -> None:
     assert [j.verdict for j in found] == ["translated", "missed"]
 
 
+def test_a_control_routes_body_that_nothing_converts_is_missed() -> None:
+    """The seam's objects take the vocabulary of requests and answers, not that of control routes."""
+    text = 'import requests\n\n\ndef stop(u):\n    requests.post(f"{u}/abort_request", json={"abort_all": True})\n'
+    done = Translator().file("slime/a.py", text.encode())
+    assert {j.verdict for j in judge(Image("slime/a.py", text.encode(), done))[0]} == {"translated"}
+    lazy = replace(done, data=text.replace("abort_request", "abort_requests").encode(), applications=())
+    found = {j.site.what: j.verdict for j in judge(Image("slime/a.py", text.encode(), lazy))[0]}
+    assert found == {"/abort_request": "translated", "abort_all": "missed"}
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

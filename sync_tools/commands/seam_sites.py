@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
+from sync_tools.plural import counted
 from sync_tools.seam.model import Judged, Kind, Seen, Verdict
 from sync_tools.seam.survey import of_folder, of_revision, survey
 from sync_tools.terminal import clean, print_json
@@ -27,9 +28,10 @@ def run(settings: Settings, folder: Path | None, at: str | None, every: bool) ->
 
 
 def as_json(seen: Seen, every: bool) -> dict[str, Any]:
-    """The object of `--json`. What is kept is no site: it is counted apart."""
+    """The object of `--json`. What is kept is counted apart; `share_with_kept` counts what of it speaks SGLang as not translated."""
     count = Counter(j.verdict for j in seen.judged)
     total = len(seen.judged) - count["kept"]
+    speaking = sum(j.speaks for j in seen.judged if j.verdict == "kept")
     by = {v: [j for j in seen.judged if j.verdict == v] for v in get_args(Verdict)}
     value: dict[str, Any] = {
         "files": seen.files,
@@ -38,7 +40,9 @@ def as_json(seen: Seen, every: bool) -> dict[str, Any]:
         "unresolved_count": count["unresolved"],
         "missed_count": count["missed"],
         "kept_count": count["kept"],
-        "share": round(count["translated"] / total, 4) if total else 1.0,
+        "kept_speaking": speaking,
+        "share": _share(count["translated"], total),
+        "share_with_kept": _share(count["translated"], total + speaking),
         "kinds": {kind: _counts([j for j in seen.judged if j.site.kind == kind]) for kind in get_args(Kind)},
         "how": dict(sorted(Counter(j.how for j in by["translated"]).items())),
         "reasons": {r.value: sum(j.reason == r.value for j in by["unresolved"]) for r in SENTENCES},
@@ -50,6 +54,10 @@ def as_json(seen: Seen, every: bool) -> dict[str, Any]:
     if every:
         value["all"] = [_site(j) | {"verdict": j.verdict, "how": j.how, "why": j.why} for j in seen.judged]
     return value
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 1.0
 
 
 def _counts(judged: list[Judged]) -> dict[str, int]:
@@ -73,6 +81,10 @@ def lines(seen: Seen, every: bool) -> list[str]:
         f"{value['missed_count']:7} {value['kept_count']:6}"
     )
     out.append(f"{value['share']:.1%} of {value['sites']} sites in {value['files']} files are translated")
+    if value["kept_speaking"]:
+        out.append(
+            f"{value['share_with_kept']:.1%} counting {counted(value['kept_speaking'], 'place')} kept as upstream has them, which speak SGLang"
+        )
     out += [f"{n} kept: {why}" for why, n in value["kept"].items()]
     for j in seen.judged:
         place = f"{j.site.path}:{j.site.line}:{j.site.column}: {j.site.kind}: {j.site.what}"

@@ -1,6 +1,5 @@
 """`sync status`: what of upstream the fork has, what it lacks, and what waits for a person."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -16,6 +15,7 @@ from sync_tools.ledger.desk import Desk
 from sync_tools.ledger.due import as_of
 from sync_tools.ledger.escape import plain
 from sync_tools.ledger.judge import overlay_of
+from sync_tools.plan.relations import mends
 from sync_tools.plural import counted
 from sync_tools.port.known import known
 from sync_tools.port.style import seam_style
@@ -24,8 +24,6 @@ from sync_tools.translate import Translator
 from sync_tools.upstream.mirror import cache_dir
 from sync_tools.upstream.resolve import main_line
 from sync_tools.upstream.window import Window, window
-
-FIX = re.compile(r"\b(?:bug|fix|revert|repair|correct|restore)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def lines(status: Status, repo: str) -> Iterator[str]:
 
 def _is_fix(row: Row) -> bool:
     """A landing that says that it mends something, and the lines that it mended all stand."""
-    return row.intact and FIX.search(row.title) is not None
+    return row.intact and (mends(row.title) or row.title.startswith("Revert"))
 
 
 def _person(status: Status) -> Iterator[str]:

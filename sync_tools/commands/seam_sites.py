@@ -1,6 +1,7 @@
 """`sync seam sites`."""
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -74,10 +75,21 @@ def lines(seen: Seen, every: bool) -> list[str]:
     )
     out.append(f"{value['share']:.1%} of {value['sites']} sites in {value['files']} files are translated")
     out += [f"{n} kept: {why}" for why, n in value["kept"].items()]
+    if not every:
+        out += _unresolved([j for j in seen.judged if j.verdict == "unresolved"])
     for j in seen.judged:
-        place = f"{j.site.path}:{j.site.line}:{j.site.column}: {j.site.kind}: {j.site.what}"
         if j.verdict == "missed" or every:
-            out.append(f"{place}: {j.verdict}{f' ({j.how or j.why})' if j.how or j.why else ''}")
-        elif j.verdict == "unresolved":
-            out.append(f"{place}: unresolved ({j.reason}): {j.why}")
+            out.append(f"{_place(j)}: {j.verdict}{f' ({j.how or j.why})' if j.how or j.why else ''}")
     return out
+
+
+def _unresolved(judged: list[Judged]) -> Iterator[str]:
+    """By why, the most frequent first: one decision may settle all places of a kind."""
+    for (reason, why), n in Counter((j.reason, j.why) for j in judged).most_common():
+        yield f"{n} unresolved ({reason}): {why}"
+        yield from (f"    {_place(j)}" for j in judged if (j.reason, j.why) == (reason, why))
+
+
+def _place(judged: Judged) -> str:
+    s = judged.site
+    return f"{s.path}:{s.line}:{s.column}: {s.kind}: {s.what}"

@@ -63,7 +63,7 @@ def watched(quiet: bool, first: str = "reading upstream") -> Iterator[Callable[[
         return
     from rich.markup import escape
 
-    with out.status(first) as status:
+    with out.status(escape(clean(first))) as status:
         yield lambda step: status.update(escape(clean(step)))
 
 

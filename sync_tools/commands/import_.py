@@ -2,21 +2,19 @@
 
 import shlex
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
 from sync_tools.commands.options import Settings
 from sync_tools.importer import Imported, import_tree
 from sync_tools.plural import counted
-from sync_tools.terminal import clean, console, print_json
+from sync_tools.terminal import clean, print_json, watched
 from sync_tools.upstream.mirror import cache_dir
 
 
 def run(settings: Settings, at: str, to: Path) -> int:
     """Import a revision; 1 where a file, a site or an old name waits for a person."""
-    out = console(stderr=True)
-    with out.status(f"translating upstream at {clean(at)}") if out.is_terminal and not settings.json else nullcontext():
+    with watched(settings.json, f"translating upstream at {at}"):
         done = import_tree(settings.upstream, at, to, settings.config, cache=cache_dir() / "translations")
     if settings.json:
         value = asdict(done)

@@ -9,7 +9,7 @@ from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
 from sync_tools.seam.model import Judged, Kind, Seen, Verdict
 from sync_tools.seam.survey import of_folder, of_revision, survey
-from sync_tools.terminal import clean, print_json
+from sync_tools.terminal import clean, print_json, watched
 from sync_tools.translate.reasons import SENTENCES
 from sync_tools.upstream.mirror import cache_dir
 
@@ -19,7 +19,8 @@ def run(settings: Settings, folder: Path | None, at: str | None, every: bool) ->
     if (folder is None) == (at is None):
         raise SyncError("one tree is needed", "seam sites", "name a revision with --at, or a folder")
     sources = of_folder(folder) if folder is not None else of_revision(settings.upstream, str(at))
-    seen = survey(sources, settings.config, cache=cache_dir() / "translations")
+    with watched(settings.json, "looking for sites"):
+        seen = survey(sources, settings.config, cache=cache_dir() / "translations")
     if settings.json:
         print_json(as_json(seen, every))
     else:

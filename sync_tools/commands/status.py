@@ -19,7 +19,7 @@ from sync_tools.ledger.judge import overlay_of
 from sync_tools.plural import counted
 from sync_tools.port.known import known
 from sync_tools.port.style import seam_style
-from sync_tools.terminal import clean, fitted, print_json
+from sync_tools.terminal import clean, fitted, print_json, watched
 from sync_tools.translate import Translator
 from sync_tools.upstream.mirror import cache_dir
 from sync_tools.upstream.resolve import main_line
@@ -48,7 +48,8 @@ class Status:
 
 def run(settings: Settings, tip: str | None, cutoff: str | None, every: bool) -> int:
     """Print it; 1 where an entry is open, or a decision or an overlay has run out. Raises SyncError without a cutoff."""
-    status = status_of(settings, tip, cutoff)
+    with watched(settings.json, "looking for upstream's landings in the fork"):
+        status = status_of(settings, tip, cutoff)
     if settings.json:
         print_json(_object(status))
     else:

@@ -16,7 +16,7 @@ from sync_tools.plan.window import plan_window, window_reader
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
 from sync_tools.port.style import seam_style
-from sync_tools.terminal import clean, console, fitted, print_json, watched
+from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.history import messages
@@ -63,7 +63,7 @@ def _window(settings: Settings, base: str | None, cutoff: str, tip: str | None) 
     if settings.json:
         print_json(window_object(made))
     else:
-        show((style, fitted(clean(line))) for style, line in window_lines(made))
+        show(window_lines(made))
     return 0
 
 

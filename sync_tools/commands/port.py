@@ -113,7 +113,8 @@ def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upst
         if session.window and port.status in DONE:
             continue
         for style, line in [*lines(port), *(plan_lines(port, plan, upstream) if plan else ())]:
-            if style or not session.window:
+            # What a landing of the window does to another one's lines is done with it.
+            if not session.window or (style and not line.startswith("  plan: ")):
                 out.print(Text(clean(line), style=style))
     if session.window and session.ports:
         out.print(Text(_sum(session)))
@@ -127,7 +128,7 @@ def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upst
     elif session.branch:
         out.print(Text(f"Branch {session.branch}  ({session.seconds:.1f} s)", style="bold"))
         first = session.ports[0].changes
-        look = "list" if session.window else f"show {first.pr or first.commit[:12]}"
+        look = "list --waiting" if session.window else f"show {first.pr or first.commit[:12]}"
         out.print(f"Next: vime-sync ledger {look}   ·   git switch {session.branch}")
     else:
         out.print("No branch was needed: the fork has it all, and its ledger stands.")

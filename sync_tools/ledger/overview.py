@@ -45,8 +45,8 @@ def lines(rows: Iterable[Row]) -> list[str]:
 
 def _cells(row: Row) -> tuple[str, str, str, str, str, str]:
     proof = (row.evidence or "none") + (f" ({row.stale} stale)" if row.stale else "")
-    place = f"(on {row.branch}) " if row.branch else ""
-    return (row.ref, row.state, str(row.waiting), f"+{row.added} -{row.removed}", proof, place + row.subject)
+    place = f"  (on {row.branch})" if row.branch else ""
+    return (row.ref, row.state, str(row.waiting), f"+{row.added} -{row.removed}", proof, row.subject + place)
 
 
 def state(ledger: Ledger, today: date) -> str:

@@ -1,6 +1,7 @@
 """The plan of a window as the object that other programs read, and as the table that people read."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import shorten
 from typing import Any
 
 from sync_tools.plan.report import Line, briefing_object, change_object, left_object, name, risk_object, title
@@ -51,7 +52,7 @@ def _row(planned: Planned, width: int) -> str:
     change = planned.briefing.change
     state = "skipped" if _skipped(planned) else WORDS[planned.briefing.state]
     size = f"+{planned.added} -{planned.removed}"
-    return f"{name(change):<{width}}  {state:<7}  {size:>12}  {title(change)}{_notes(planned)}"
+    return f"{name(change):<{width}}  {state:<7}  {size:>12}  {shorten(title(change), 60, placeholder='…')}{_notes(planned)}"
 
 
 def _notes(planned: Planned) -> str:

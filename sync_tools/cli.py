@@ -222,6 +222,7 @@ def status(
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     json: AsJson = False,
+    every: Annotated[bool, typer.Option("--all", help="Every landing; else the first of each list.")] = False,
 ) -> None:
     """What of upstream the fork has, lacks, or has open.
 
@@ -231,7 +232,7 @@ def status(
     """
     from sync_tools.commands.status import run
 
-    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff))
+    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff, every))
 
 
 @app.command()

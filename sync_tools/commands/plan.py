@@ -16,7 +16,7 @@ from sync_tools.plan.window import plan_window, window_reader
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
 from sync_tools.port.style import seam_style
-from sync_tools.terminal import clean, console, print_json
+from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.history import messages
@@ -44,7 +44,8 @@ def run(
     landed = found or (landing(upstream, prs[0]) if prs else bare_commit(upstream, commits[0]))
     ground = _ground(settings, base)
     reader = Reader(upstream, config, standing(ground.fork.repo, ground.base, config, upstream, line))
-    made = plan(collect(upstream, landed), reader, ground)
+    with watched(settings.json, "following upstream's lines"):
+        made = plan(collect(upstream, landed), reader, ground)
     if settings.json:
         print_json(as_object(made))
     else:
@@ -58,12 +59,9 @@ def _window(settings: Settings, base: str | None, cutoff: str, tip: str | None) 
     asked = window(upstream, cutoff, tip or main_line(upstream))
     commit = fork.base(base)
     where = standing(fork.repo, commit, config, upstream, messages(upstream, asked.tip))
-    made = plan_window(
-        asked.cutoff,
-        asked.tip,
-        window_reader(upstream, config, where, asked.cutoff, asked.tip),
-        side(fork.repo, commit, config),
-    )
+    with watched(settings.json, "following upstream's lines"):
+        reader = window_reader(upstream, config, where, asked.cutoff, asked.tip)
+        made = plan_window(asked.cutoff, asked.tip, reader, side(fork.repo, commit, config))
     if settings.json:
         print_json(window_object(made))
     else:

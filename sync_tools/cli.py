@@ -206,7 +206,7 @@ def plan(
     """
     from sync_tools.commands.plan import run
 
-    prs, commits = _landings([number] if number else [], [])
+    prs, commits = _landings([number] if number is not None else [], [])
     raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
 
 
@@ -258,7 +258,7 @@ def init(
     from sync_tools.commands.init import adopting, run
 
     given = settings(upstream, repo, config, json, must_exist=False)
-    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff else run(given, dry_run))
+    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff is not None else run(given, dry_run))
 
 
 def _landings(numbers: list[str], commits: list[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -277,6 +277,7 @@ def _landings(numbers: list[str], commits: list[str]) -> tuple[tuple[int, ...], 
 
 def main() -> None:
     """The console script."""
-    from sync_tools.commands.main import run_app
+    from sync_tools.commands.main import end_tidily, run_app
 
+    end_tidily()
     sys.exit(run_app(app, sys.argv[1:]))

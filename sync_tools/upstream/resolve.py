@@ -49,6 +49,11 @@ def main_line(repo: Repo) -> str:
     raise SyncError("upstream has no commits", str(repo.git_dir), "fetch it again")
 
 
+def newest(repo: Repo, tip: str | None) -> str:
+    """The revision that is named, else the main line's newest commit. A name that is empty is a name, of nothing."""
+    return main_line(repo) if tip is None else tip
+
+
 def first_parents(repo: Repo, tip: str, since: str | None = None) -> list[tuple[str, str]]:
     """(commit, subject) of the first-parent history of `tip`, newest first."""
     span = f"{since}..{tip}" if since else tip

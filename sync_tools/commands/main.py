@@ -18,19 +18,12 @@ from sync_tools.terminal import print_error
 USAGE, CLICK = typer.BadParameter.__mro__[1:3]
 
 
-class Terminated(KeyboardInterrupt):
-    """The process was told to end: as an interruption from the keyboard, so that nothing half done is left."""
-
-    def __init__(self, by: int):
-        super().__init__()
-        self.by = by
-
-
 def end_tidily() -> None:
-    """Let a signal that ends the process end it as an interruption does. Only for a process that is `sync` alone."""
+    """Let a signal that ends the process be an interruption as from the keyboard, so that nothing half done is left.
+    Only for a process that is `sync` alone."""
 
     def ended(by: int, frame: FrameType | None) -> None:
-        raise Terminated(by)
+        raise KeyboardInterrupt
 
     for by in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(by) is signal.SIG_DFL:
@@ -82,8 +75,6 @@ def _run(app: typer.Typer, arguments: list[str], as_json: bool) -> int:
         if isinstance(e, BrokenPipeError):
             raise
         error = SyncError(e.strerror or str(e), str(e.filename or ""), "check that the file can be read and written")
-    except Terminated as e:
-        return 128 + e.by
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as e:

@@ -12,7 +12,7 @@ from sync_tools.upstream.resolve import Landing
 
 ACCOUNTED = ("-M50%", "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color", "--indent-heuristic")
 HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.M)
-COAUTHOR = re.compile(r"^co-authored-by:[ \t]*(\S.*?)\s*$", re.I | re.M)
+COAUTHOR = re.compile(r"^co-authored-by:[ \t]*(\S(?:.*\S)?)\s*$", re.I | re.M)
 
 
 def collect(repo: Repo, landing: Landing) -> ChangeSet:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
 
-NUMBER = re.compile(r"\(#(\d+)\)\s*$")
+NUMBER = re.compile(r"\(#([1-9][0-9]{0,8})\)\s*$")  # as many digits as a command takes
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,8 @@ def _run(app: typer.Typer, arguments: list[str], as_json: bool) -> int:
     try:
         result = app(arguments, standalone_mode=False, prog_name="vime-sync")
         return result if isinstance(result, int) else 0
+    except SystemExit as e:  # what click makes of a reader that is gone, in every mode
+        raise BrokenPipeError from e
     except SyncError as e:
         error = e
     except GitFailed as e:

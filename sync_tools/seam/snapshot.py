@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from sync_tools.errors import SyncError
-from sync_tools.files import write_atomically
+from sync_tools.files import write_out
 from sync_tools.seam.outside import run
 
 CARRIED = "vllm.json"
@@ -107,4 +107,4 @@ def save(snapshot: Snapshot, path: Path) -> None:
         "asked": sorted(snapshot.asked),
         "facts": dict(sorted(snapshot.facts.items())),
     }
-    write_atomically(path, (json.dumps(value, indent=0, ensure_ascii=True) + "\n").encode())
+    write_out(path, (json.dumps(value, indent=0, ensure_ascii=True) + "\n").encode())

@@ -205,7 +205,7 @@ def plan(
     """
     from sync_tools.commands.plan import run
 
-    change = named([number])[0] if number else None
+    change = named([number])[0] if number is not None else None
     prs, commits = (change,) if isinstance(change, int) else (), (change,) if isinstance(change, str) else ()
     raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
 
@@ -259,12 +259,13 @@ def init(
     from sync_tools.commands.init import adopting, run
 
     given = settings(upstream, repo, config, json, must_exist=False)
-    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff else run(given, dry_run))
+    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff is not None else run(given, dry_run))
 
 
 def main() -> None:
     """The console script."""
-    from sync_tools.commands.main import run_app
+    from sync_tools.commands.main import end_tidily, run_app
 
     gc.set_threshold(100_000, 20, 20)  # syntax trees are many small objects, and none of them garbage for long
+    end_tidily()
     sys.exit(run_app(app, sys.argv[1:]))

@@ -22,6 +22,8 @@ def parse_as(section: type[S], content: str, where: str, fix: str) -> S:
         raise SyncError(f"not valid TOML: {str(e).split(' at line')[0]}", f"{where}:{e.line}", "mend this line") from e
     except TOMLKitError as e:
         raise SyncError(f"not valid TOML: {e}", where, "each key may be given once") from e
+    except (ValueError, RecursionError) as e:
+        raise SyncError("not valid TOML: nested too deep, or a number too long", where, fix) from e
     try:
         return section.model_validate(_tuples(raw))
     except ValidationError as e:

@@ -153,7 +153,9 @@ class Repo:
 
     def commit_of(self, rev: str) -> str | None:
         """The commit that `rev` names, as 40 hex digits, or None."""
-        if rev.startswith("-"):
+        if (
+            rev.startswith(("-", "^")) or "\0" in rev
+        ):  # an option, the opposite of a revision, what no argument can hold
             return None
         try:
             return self.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")

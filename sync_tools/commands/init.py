@@ -19,7 +19,7 @@ from sync_tools.port.fork import Fork
 from sync_tools.port.known import known
 from sync_tools.terminal import clean, print_json, watched
 from sync_tools.upstream.mirror import cache_dir
-from sync_tools.upstream.resolve import main_line
+from sync_tools.upstream.resolve import newest
 from sync_tools.upstream.window import window
 
 
@@ -52,7 +52,7 @@ def adopting(settings: Settings, cutoff: str, tip: str | None, dry_run: bool) ->
         )
     upstream, repo = settings.upstream, settings.repo
     who = Fork(repo).committer()
-    span = window(upstream, cutoff, tip or main_line(upstream))
+    span = window(upstream, cutoff, newest(upstream, tip))
     tree = Desk(repo, config).here()
     with watched(settings.json, "comparing the fork with upstream"):
         found = adopt(repo, tree, upstream, span, config, cache_dir() / "translations", f"{who.name} <{who.email}>")

@@ -21,7 +21,7 @@ from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.history import messages
 from sync_tools.upstream.mirror import cache_dir
-from sync_tools.upstream.resolve import bare_commit, landing, landing_on, main_line
+from sync_tools.upstream.resolve import bare_commit, landing, landing_on, newest
 from sync_tools.upstream.window import window
 
 
@@ -56,7 +56,7 @@ def run(
 
 def _window(settings: Settings, base: str | None, cutoff: str, tip: str | None) -> int:
     upstream, config, fork = settings.upstream, settings.config, Fork(settings.repo)
-    asked = window(upstream, cutoff, tip or main_line(upstream))
+    asked = window(upstream, cutoff, newest(upstream, tip))
     commit = fork.base(base)
     where = standing(fork.repo, commit, config, upstream, messages(upstream, asked.tip))
     with watched(settings.json, "following upstream's lines"):
@@ -70,7 +70,7 @@ def _window(settings: Settings, base: str | None, cutoff: str, tip: str | None) 
 
 
 def _tip(settings: Settings, tip: str | None) -> str:
-    return bare_commit(settings.upstream, tip).commit if tip else main_line(settings.upstream)
+    return bare_commit(settings.upstream, newest(settings.upstream, tip)).commit
 
 
 def _ground(settings: Settings, base: str | None) -> Ground:

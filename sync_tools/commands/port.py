@@ -45,7 +45,7 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
 
 def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
     places = Places(settings.config, settings.upstream, fork, settings.today)
-    begin = start_window if request.cutoff or request.tip else start
+    begin = start if request.cutoff is None and request.tip is None else start_window
     session = begin(request, places, progress)
     return session, Briefer(places.upstream, fork.repo, fork.base(request.base), places.config)
 

@@ -22,7 +22,7 @@ from sync_tools.port.style import seam_style
 from sync_tools.terminal import clean, fitted, print_json, watched
 from sync_tools.translate import Translator
 from sync_tools.upstream.mirror import cache_dir
-from sync_tools.upstream.resolve import main_line
+from sync_tools.upstream.resolve import newest
 from sync_tools.upstream.window import Window, window
 
 # A list that is longer says how many it leaves out.
@@ -62,14 +62,15 @@ def status_of(settings: Settings, tip: str | None, cutoff: str | None) -> Status
     config, upstream, today = settings.config, settings.upstream, settings.today
     base = settings.repo.head()
     had = known(settings.repo, base, config)
-    if not (since := cutoff or had.cutoff):
+    since = had.cutoff if cutoff is None else cutoff
+    if since is None:
         raise SyncError(
             "nothing says which commit of upstream's the fork began at",
             "upstream.cutoff in sync.toml",
             "vime-sync init --cutoff REV adopts the fork, or name one with --cutoff",
         )
     tree = settings.repo.tree(base)
-    span = window(upstream, since, tip or main_line(upstream))
+    span = window(upstream, since, newest(upstream, tip))
     translator = Translator(config, seam_style(tree, config), cache_dir() / "translations")
     found = survey(upstream, span, tree, config, translator)
     ledgers = [as_of(ledger, config, today) for ledger in store.read_all(tree, config)]

@@ -170,7 +170,7 @@ class Origin(Model):
     @property
     def title(self) -> str:
         """The subject without its own number at the end, which `ref` has."""
-        return re.sub(rf"\s*\(#{self.pr}\)\s*$", "", self.subject) if self.pr else self.subject
+        return re.sub(rf"(?<!\s)\s*\(#{self.pr}\)\s*$", "", self.subject) if self.pr else self.subject
 
     @property
     def url(self) -> str:

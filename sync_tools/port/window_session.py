@@ -37,7 +37,9 @@ def start_window(request: Request, places: Places, progress: Progress = lambda _
         safe(path, "--bring")
     asked = _window(request, places)
     branch = branch_name(request.name, asked.landings, places.config)
-    said = f"{asked.cutoff[:12]}..{asked.tip[:12]}" + ("" if request.cutoff else ", from where the fork began")
+    said = f"{asked.cutoff[:12]}..{asked.tip[:12]}" + (
+        "" if request.cutoff is not None else ", from where the fork began"
+    )
     if not asked.landings:
         return Session((), (), None, None, time.monotonic() - began, said)
     if request.dry_run:
@@ -50,7 +52,7 @@ def start_window(request: Request, places: Places, progress: Progress = lambda _
 
 
 def _window(request: Request, places: Places) -> Window:
-    if not request.tip:
+    if request.tip is None:
         raise SyncError("a window needs its end", "--tip", "add --tip REV, the last commit of upstream's to port")
     cutoff = request.cutoff
     if cutoff is None:

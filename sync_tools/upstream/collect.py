@@ -10,7 +10,7 @@ from sync_tools.upstream.changeset import ChangeSet, FileChange, FileKind, Hunk,
 from sync_tools.upstream.patch import BARE, PRINTED, FileDiff, file_diffs, hunks_of
 from sync_tools.upstream.resolve import Landing
 
-COAUTHOR = re.compile(r"^co-authored-by:[ \t]*(\S.*?)\s*$", re.I | re.M)
+COAUTHOR = re.compile(r"^co-authored-by:[ \t]*(\S(?:.*\S)?)\s*$", re.I | re.M)
 
 
 def collect(repo: Repo, landing: Landing) -> ChangeSet:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sync_tools.gitio import Repo
 from sync_tools.upstream.patch import ACCOUNTED, PRINTED, FileDiff, file_diffs
 
-NUMBER = re.compile(r"\(#(\d+)\)\s*$")
+NUMBER = re.compile(r"\(#([1-9][0-9]{0,8})\)\s*$")  # as many digits as a command takes
 FIRST_PARENT = ("log", "--first-parent")
 START = re.compile(rb"^\x01", re.M)  # no line of a diff begins with it
 NAMED = "--format=%x01%H"

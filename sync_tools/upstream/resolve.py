@@ -41,6 +41,11 @@ def main_line(repo: Repo) -> str:
     raise SyncError("upstream has no commits", str(repo.git_dir), "fetch it again")
 
 
+def newest(repo: Repo, tip: str | None) -> str:
+    """The revision that is named, else the main line's newest commit. A name that is empty is a name, of nothing."""
+    return main_line(repo) if tip is None else tip
+
+
 def landing(repo: Repo, pr: int) -> Landing:
     """The newest commit with that number. Raises SyncError when the main line has none."""
     for tip in tips(repo):

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 _ABOUT = """\
-usage: vime train [--config FILE.yaml] [--dry-run [--json]] [OPTION ...]
+usage: vime train [--config FILE.yaml] [--dry-run [--json] [--all]] [OPTION ...]
        vime --help [GROUP | OPTION | all]
        vime --version
 
@@ -15,6 +15,7 @@ changes of the upstream project over, use `sync` (`vime-sync` where another `syn
   --config FILE    options from a YAML file; flags win over it, and a later file over an earlier one
   --dry-run        show every value and where it comes from, and start nothing
   --json           the same for machines
+  --all            with what vLLM and Megatron-core leave at their defaults
 
 example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry-run
 
@@ -24,8 +25,9 @@ example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit status, which is 2 for wrong arguments."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if "-h" in words or "--help" in words or not words:
-        return _help([word for word in words if word not in ("-h", "--help", "train")])
+    asked = next((place for place, word in enumerate(words) if word in ("-h", "--help")), None)
+    if asked is not None or not words:
+        return _help(words[(asked or 0) + 1 :])
     if words == ["--version"]:
         print(f"vime {_version()}")
         return 0

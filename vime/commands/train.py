@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from vime.config.packages import schema
@@ -9,34 +10,41 @@ from vime.config.problems import ConfigError, Problem
 from vime.config.resolve import resolve
 from vime.config.show import as_json, as_text
 
+_SWITCHES = ("--dry-run", "--json", "--all")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The command's own words, and the rest, which are options."""
+
+    files: tuple[Path, ...]
+    switches: frozenset[str]
+    options: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
 
 def run(argv: Sequence[str]) -> int:
     """The exit status: 0, or 2 where the configuration is wrong or what it asks for is not there."""
-    files, dry_run, json, rest, problems = _own_words(argv)
+    words = split(argv)
     try:
-        config = resolve(rest, files, schema())
+        config = resolve(words.options, words.files, schema(), packages="--all" in words.switches)
     except ConfigError as error:
-        return _report([*problems, *error.problems])
-    if problems:
-        return _report(problems)
+        return report([*words.problems, *error.problems])
+    if words.problems:
+        return report(words.problems)
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    if not dry_run:
-        return _report(
-            [
-                Problem(
-                    "vime train", "the training loop is not in this version", "add --dry-run to see the configuration"
-                )
-            ]
-        )
-    print(as_json(config) if json else as_text(config), end="\n" if json else "")
+    if "--dry-run" not in words.switches:
+        what, fix = "the training loop is not in this version", "add --dry-run to see the configuration"
+        return report([Problem("vime train", what, fix)])
+    print(as_json(config) if "--json" in words.switches else as_text(config), end="")
     return 0
 
 
-def _own_words(argv: Sequence[str]) -> tuple[list[Path], bool, bool, list[str], list[Problem]]:
-    """(files, --dry-run, --json, the options' words, problems): what belongs to the command and is no option."""
+def split(argv: Sequence[str]) -> Words:
+    """Takes `--config FILE` and the switches out of the words."""
     files: list[Path] = []
-    rest: list[str] = []
+    options: list[str] = []
     problems: list[Problem] = []
     words = iter(argv)
     for word in words:
@@ -44,15 +52,16 @@ def _own_words(argv: Sequence[str]) -> tuple[list[Path], bool, bool, list[str], 
             value = word.partition("=")[2] or next(words, "")
             if not value or value.startswith("--"):
                 problems.append(Problem("--config", "the file is missing", "write --config FILE.yaml"))
-                rest += [value] if value else []
+                options += [value] if value else []
             else:
                 files.append(Path(value))
-        elif word not in ("--dry-run", "--json"):
-            rest.append(word)
-    return files, "--dry-run" in argv, "--json" in argv, rest, problems
+        elif word not in _SWITCHES:
+            options.append(word)
+    return Words(tuple(files), frozenset(_SWITCHES).intersection(argv), tuple(options), tuple(problems))
 
 
-def _report(problems: Sequence[Problem]) -> int:
+def report(problems: Sequence[Problem]) -> int:
+    """Tell what is wrong, a line each; the exit status."""
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     return 2

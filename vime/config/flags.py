@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from vime.config.given import Given
 from vime.config.parse import BadValue, parse
 from vime.config.problems import Problem
-from vime.config.schema import Schema, Unknown, Use, nearest_words
+from vime.config.schema import Schema, Unknown, Use
 
 
 def read_flags(argv: Sequence[str], schema: Schema) -> tuple[list[Given], list[Problem]]:
@@ -22,7 +22,8 @@ def read_flags(argv: Sequence[str], schema: Schema) -> tuple[list[Given], list[P
             for extra in _extra(use, values, inline):
                 problems.append(Problem(flag, f"{extra!r} is one value too many", "give it once, or quote it"))
         except Unknown as unknown:
-            problems.append(_unknown(flag, unknown))
+            what = "flags are not abbreviated" if unknown.shortens(flag) else "no such flag"
+            problems.append(Problem(flag, what + unknown.because(), unknown.hint()))
         except BadValue as bad:
             problems.append(Problem(flag, str(bad), f"give {use.option.type_name}", use.option.name))
     return _appended(given), problems
@@ -70,11 +71,3 @@ def _appended(given: list[Given]) -> list[Given]:
             before = lists[one.option.name].value if one.option.name in lists else ()
             lists[one.option.name] = Given(one.option, (*before, one.value), one.where)
     return plain + list(lists.values())
-
-
-def _unknown(flag: str, unknown: Unknown) -> Problem:
-    if unknown.missing:
-        return Problem(flag, unknown.missing.what, unknown.missing.fix)
-    if any(near.startswith(flag) for near in unknown.nearest):
-        return Problem(flag, "flags are not abbreviated", nearest_words(unknown.nearest))
-    return Problem(flag, "no such flag", nearest_words(unknown.nearest))

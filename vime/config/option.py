@@ -1,17 +1,18 @@
 """A row of the option tables: `option()` declares it as a field of a group's dataclass, `options_of` reads it back.
 
-The annotation gives the type (`int`, `float`, `str`, `bool`, `dict`, a Literal of choices, `tuple[X, ...]` for a list,
+The annotation gives the type (`int`, `float`, `str`, `bool`, `Mapping`, a Literal of choices, `tuple[X, ...]` for a list,
 `X | None`), the field name gives the attribute and the flag, and `option()` gives the rest.
 """
 
 import dataclasses
 import types
 import typing
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal["int", "float", "str", "bool", "json", "raw"]
-_KINDS: dict[Any, Kind] = {int: "int", float: "float", str: "str", bool: "bool", dict: "json"}
+_KINDS: dict[Any, Kind] = {int: "int", float: "float", str: "str", bool: "bool"}
 Spelling = Literal["on", "off", "both"]
 
 
@@ -71,8 +72,8 @@ def option(
     secret: bool = False,
 ) -> Any:
     """A field of a group. `spelling` says which flags a boolean has: `--x`, upstream's `--disable-x`, or `--x` and `--no-x`."""
-    row = dict(help=help, spelling=spelling, flag=flag, append=append, secret=secret)
-    row |= dict(low=low, above=above, high=high, unit=unit)
+    row = {"help": help, "spelling": spelling, "flag": flag, "append": append, "secret": secret}
+    row |= {"low": low, "above": above, "high": high, "unit": unit}
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=row)
     return dataclasses.field(default=default, metadata=row)
@@ -112,6 +113,8 @@ def _type(annotation: Any) -> tuple[Kind, bool, bool, tuple[Any, ...]]:
         optional = True
     if typing.get_origin(annotation) is tuple:
         annotation, many = typing.get_args(annotation)[0], True
+    if typing.get_origin(annotation) is Mapping:
+        return "json", optional, many, choices
     if typing.get_origin(annotation) is Literal:
         choices = typing.get_args(annotation)
         annotation = type(choices[0])

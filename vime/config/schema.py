@@ -38,9 +38,24 @@ class Package:
 class Unknown(Exception):
     """A flag or key that nothing defines, with those that are spelled most alike."""
 
-    def __init__(self, nearest: Sequence[str], missing: NotInstalled | None = None) -> None:
+    def __init__(self, nearest: Sequence[str], missing: NotInstalled | None, claimed: bool) -> None:
         super().__init__()
-        self.nearest, self.missing = tuple(nearest), missing
+        self.nearest, self.missing, self.claimed = tuple(nearest), missing, claimed
+
+    def shortens(self, flag: str) -> bool:
+        """Whether `flag` is the beginning of what it is like."""
+        return any(near.startswith(flag) for near in self.nearest)
+
+    def because(self) -> str:
+        """What keeps it from being known for certain."""
+        return f" of the framework, and {self.missing.what}" if self.missing else ""
+
+    def hint(self, dashes: bool = True) -> str:
+        """What to write instead."""
+        names = [near if dashes else near.removeprefix("--") for near in self.nearest]
+        meant = f"did you mean {' or '.join(names)}?" if names else ""
+        install = self.missing.fix if self.missing else ""
+        return "; ".join(filter(None, (meant, install))) or "`vime --help all` lists what there is"
 
 
 class Schema:
@@ -95,7 +110,10 @@ class Schema:
                 missing = error
         if use := look(flag):
             return use
-        raise Unknown(_nearest(flag, self._flags), missing)
+        claimed = any(package.prefix for package in self._candidates(flag))
+        nearest = _nearest(flag, self._flags)
+        shortened = any(near.startswith(flag) for near in nearest)
+        raise Unknown(nearest, None if shortened else missing, claimed)
 
     def _candidates(self, flag: str) -> list[Package]:
         """The packages that may define `flag`: the one whose prefix it has, else those without a prefix."""
@@ -114,11 +132,6 @@ class Schema:
 def own_options() -> tuple[Option, ...]:
     """The framework's own rows, group by group, and the launcher's spellings of Megatron-core's fields."""
     return tuple(option for group in GROUPS for option in options_of(group)) + spellings()
-
-
-def nearest_words(names: Sequence[str]) -> str:
-    """The hint at the end of an error about an unknown name."""
-    return f"did you mean {' or '.join(names)}?" if names else "`vime --help all` lists what there is"
 
 
 def _by_flag(options: Iterable[Option]) -> dict[str, Use]:

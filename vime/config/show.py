@@ -19,7 +19,7 @@ def as_json(config: Config) -> str:
         "config": {option.name: masked(option, getattr(config.args, option.name)) for option in config.options},
         "origins": {option.name: config.origins.get(option.name, "default") for option in config.options},
         "megatron": dict(sorted(config.megatron.items())),
-        "engine": {name: value for name, value in sorted(_engine(config).items())},
+        "engine": dict(sorted(_engine(config).items())),
         "device": {
             "kind": config.device.kind,
             "count": config.device.count,
@@ -30,7 +30,7 @@ def as_json(config: Config) -> str:
         },
         "warnings": [str(warning) for warning in config.warnings],
     }
-    return json.dumps(shown, indent=2, ensure_ascii=False, default=str).translate(_FILE_UNFRIENDLY)
+    return json.dumps(shown, indent=2, ensure_ascii=False, default=str).translate(_FILE_UNFRIENDLY) + "\n"
 
 
 def as_text(config: Config) -> str:

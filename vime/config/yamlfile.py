@@ -1,6 +1,8 @@
 """A configuration file as values, each with its line."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,20 +10,30 @@ from vime.config.given import Given
 from vime.config.option import Option
 from vime.config.parse import BadValue, parse
 from vime.config.problems import Problem
-from vime.config.schema import Schema, Unknown, Use, nearest_words
+from vime.config.schema import Schema, Unknown, Use
 
 _DEEPEST = 20
 
 
-def read_file(path: Path, schema: Schema) -> tuple[list[Given], list[Problem]]:
-    """The values of a YAML (or JSON) file, and what is wrong with it."""
+@dataclass(frozen=True)
+class FileValues:
+    """What a file says."""
+
+    given: tuple[Given, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    """Attributes that are no options, where such are taken."""
+
+
+def read_file(path: Path, schema: Schema, extras: bool = False) -> FileValues:
+    """The values of a YAML (or JSON) file, and what is wrong with it; with `extras`, a key that is no option is kept too."""
     root, problem = load_nodes(path)
     if problem:
-        return [], [problem]
-    reader = _Reader(str(path), schema)
+        return FileValues(problems=(problem,))
+    reader = _Reader(str(path), schema, extras)
     if root is not None:
         reader.mapping(root, None)
-    return reader.given, reader.problems
+    return FileValues(tuple(reader.given), tuple(reader.problems), reader.extras)
 
 
 def load_nodes(path: Path) -> tuple[Any, Problem | None]:
@@ -45,8 +57,9 @@ def load_nodes(path: Path) -> tuple[Any, Problem | None]:
 
 
 class _Reader:
-    def __init__(self, path: str, schema: Schema) -> None:
-        self.path, self.schema = path, schema
+    def __init__(self, path: str, schema: Schema, take_extras: bool) -> None:
+        self.path, self.schema, self.take_extras = path, schema, take_extras
+        self.extras: dict[str, Any] = {}
         self.given: list[Given] = []
         self.problems: list[Problem] = []
         self._set: dict[str, str] = {}
@@ -65,11 +78,7 @@ class _Reader:
         try:
             use = self.schema.key(key, group)
         except Unknown as unknown:
-            if unknown.missing:
-                self._bad(where, f"{key}: {unknown.missing.what}", unknown.missing.fix)
-            else:
-                self._bad(where, f"no option is called {key}", nearest_words([n[2:] for n in unknown.nearest]))
-            return
+            return self._no_option(key, node, where, unknown)
         option = use.option
         if group is not None and option.group != group:
             return self._bad(where, f"{key} is not in the group {group}", f"put it under {option.group}, or at the top")
@@ -81,6 +90,15 @@ class _Reader:
         except BadValue as bad:
             null = " or null" if option.optional else ""
             self._bad(where, f"{key}: {bad}", f"give {option.type_name}{null}", option.name)
+
+    def _no_option(self, key: str, node: Any, where: str, unknown: Unknown) -> None:
+        if self.take_extras and key.isidentifier() and not unknown.claimed:
+            try:
+                self.extras[key] = plain(node)
+            except BadValue as bad:
+                self._bad(where, f"{key}: {bad}", "write plain YAML values")
+        else:
+            self._bad(where, f"no option is called {key}{unknown.because()}", unknown.hint(dashes=False))
 
     def _bad(self, where: str, what: str, fix: str, option: str = "") -> None:
         self.problems.append(Problem(where, what, fix, option))

@@ -1,7 +1,8 @@
 """Where things run: the device, nodes, GPUs, and what shares them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from vime.config.option import option
 
@@ -25,7 +26,7 @@ class Cluster:
     )
     offload_rollout: bool | None = option(None, "Free the engines' memory while the trainer works.", spelling="both")
     distributed_timeout_minutes: int = option(10, "How long a collective call may take.", above=0, unit="minutes")
-    train_env_vars: dict = option({}, "Environment variables of the trainer's processes.")
+    train_env_vars: Mapping[str, Any] = option({}, "Environment variables of the trainer's processes.")
     use_fault_tolerance: bool = option(False, "Watch the engines and start dead ones again.")
     rollout_health_check_interval: float = option(30.0, "Between two looks at an engine.", above=0, unit="seconds")
     rollout_health_check_timeout: float = option(

@@ -1,7 +1,8 @@
 """Prompts: where they come from, how a line is read, and how many make a rollout and an update."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from vime.config.option import option
 
@@ -35,12 +36,12 @@ class Data:
         "vime.rollout.data_source.RolloutDataSourceWithBuffer", "Class that gives out prompts."
     )
     apply_chat_template: bool = option(False, "Put prompts through the tokenizer's chat template.")
-    apply_chat_template_kwargs: dict = option({}, "What else the chat template is given.")
+    apply_chat_template_kwargs: Mapping[str, Any] = option({}, "What else the chat template is given.")
     input_key: str = option("input", "Field of the prompt.")
     label_key: str | None = option(None, "Field of the right answer.")
     metadata_key: str = option("metadata", "Field of what belongs to a prompt otherwise.")
     tool_key: str = option("tools", "Field of the tools.")
-    multimodal_keys: dict | None = option(None, "Fields of images and the like, by kind.")
+    multimodal_keys: Mapping[str, Any] | None = option(None, "Fields of images and the like, by kind.")
     loss_mask_type: Literal["qwen", "qwen3", "qwen3_5", "distill_qwen"] = option(
         "qwen", "How the trained part of a conversation is found (supervised training)."
     )

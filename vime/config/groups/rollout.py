@@ -49,5 +49,8 @@ class Rollout:
     vllm_config: str | None = option(None, "YAML file with several models and groups of engines.")
     vllm_enable_deterministic_inference: bool = option(False, "A seed for each request, and batch-invariant kernels.")
     rollout_external_engine_addrs: tuple[str, ...] | None = option(None, "Engines that run already, as host:port.")
+    custom_config_path: str | None = option(
+        None, "YAML file of more attributes of args, for functions of your own; options in it win over --config."
+    )
     http_proxy: str | None = option(None, "Proxy for requests to the engines; a proxy of the system is never used.")
     use_distributed_post: bool = option(False, "Spread the sending of requests over Ray actors.")

@@ -22,6 +22,10 @@ class Check:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.args, name)
 
+    def given(self, name: str, default: Any = None) -> Any:
+        """The value of an option of an installed package, where the user gave it."""
+        return getattr(self, name) if name in self.places else default
+
     def set(self, name: str) -> bool:
         """Whether the user gave the option, or something that the user gave implies it."""
         return name in self.places

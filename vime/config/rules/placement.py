@@ -119,11 +119,11 @@ def cpu(c: Check) -> Iterator[Problem]:
         yield c.problem("dtype", "float16 is not supported on a CPU", "choose float32 or bfloat16")
     if c.sequence_parallel:
         yield c.problem("sequence_parallel", "Megatron-core's norms for a CPU refuse it", fix)
-    if c.vllm_enable_deterministic_inference:
+    if c.vllm_enable_deterministic_inference and c.given("vllm_enable_chunked_prefill", True):
         yield c.problem(
             "vllm_enable_deterministic_inference",
             "a seeded request whose prompt is read in chunks kills vLLM's CPU engine",
-            "leave it out; unseeded requests are safe",
+            "leave it out, or add --vllm-no-enable-chunked-prefill",
         )
 
 

@@ -77,9 +77,9 @@ def detect(
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     gpus = _visible(environ, len(list((root / "dev").glob("nvidia[0-9]*"))))
     if asked == "cpu":
-        return Device("cpu", cores, "--device")
+        return Device("cpu", cores, "as asked")
     if asked == "cuda":
-        return Device("cuda", gpus, "--device")
+        return Device("cuda", gpus, "as asked")
     if not gpus:
         return Device("cpu", cores, "no GPU was found")
     if not (_torch_has_cuda() if cuda_build is None else cuda_build):

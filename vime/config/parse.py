@@ -39,7 +39,9 @@ def _typed(option: Option, text: str) -> Any:
             return _TRUTH[text.lower()]
         case "json":
             return _json(text)
-        case "str" | "raw":
+        case "raw":
+            return _raw(_text(option, text))
+        case "str":
             return _text(option, text)
 
 
@@ -80,6 +82,15 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise BadValue(f"{text!r} is not JSON ({error})") from None
+
+
+def _raw(text: str) -> Any:
+    """What only the package itself can read: a mapping, a list or a number where it is written as JSON writes it, else text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, (dict, list)) or (value is not None and json.dumps(value) == text) else text
 
 
 def _text(option: Option, text: str) -> str:

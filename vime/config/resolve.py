@@ -14,6 +14,7 @@ from vime.config.groups import GROUPS
 from vime.config.megatron import megatron_fields
 from vime.config.model import implied_by_model, mismatches
 from vime.config.option import Option
+from vime.config.owned import OWNED
 from vime.config.problems import ConfigError, Problem
 from vime.config.rules import broken
 from vime.config.rules.check import Check
@@ -109,6 +110,10 @@ def _settle(draft: _Draft, problems: list[Problem]) -> Config:
     found = broken(Check(Guarded(args, unknown), device, places))
     if problems := problems + [problem for problem in found if not problem.warning]:
         raise ConfigError(problems)
+    engine = device.engine_options(args.dtype) | _engine_follows(args)
+    why |= {key: "what the engine needs here" for name in engine if (key := f"vllm_{name}") not in places}
+    engine |= draft.engine()
+    args = args.replace(**{f"vllm_{name}": value for name, value in engine.items()})
     own = {option.name for option in draft.schema.own if option.group != "megatron"}
     return Config(
         args=args,
@@ -116,12 +121,17 @@ def _settle(draft: _Draft, problems: list[Problem]) -> Config:
         origins=places
         | dict.fromkeys(missing, implied.where)
         | {name: f"derived: {reason}" for name, reason in why.items()},
-        options=draft.schema.known(),
-        engine=device.engine_options(args.dtype) | draft.engine(),
+        options=tuple(option for option in draft.schema.known() if option.name not in OWNED),
+        engine=engine,
         megatron={name: value for name, value in implied.values.items() if name not in own} | fields,
         device=device,
         warnings=tuple(found),
     )
+
+
+def _engine_follows(args: Args) -> dict[str, Any]:
+    """What the engine is told because of options here."""
+    return {} if args.rollout_max_context_len is None else {"max_model_len": args.rollout_max_context_len}
 
 
 def _group(group: type, args: Args) -> Any:

@@ -78,7 +78,7 @@ class Schema:
 
     def flag(self, flag: str) -> Use:
         """What `flag` (with its dashes) does."""
-        return self._find(flag, self._flags.get)
+        return self._find(flag, self._flag)
 
     def key(self, key: str, group: str | None = None) -> Use:
         """What a file's `key` sets: an attribute's name, or a flag's, with - or _; in a package's group without prefix."""
@@ -91,6 +91,9 @@ class Schema:
     def options(self, package: str) -> tuple[Option, ...]:
         """The options of one package; NotInstalled where there are none."""
         return self._load(next(one for one in self.packages if one.name == package))
+
+    def _flag(self, flag: str) -> Use | None:
+        return self._flags.get(flag)
 
     def _key(self, flag: str) -> Use | None:
         option = self._names.get(flag.removeprefix("--").replace("-", "_"))

@@ -42,20 +42,25 @@ def _lines(config: Config) -> Iterator[str]:
     device = config.device
     yield f"# device: {device.kind} ({device.why}), {device.backend}"
     group = None
-    for option in config.options:
+    for option in sorted(config.options, key=_place):
         if option.group != group:
             group = option.group
             yield f"\n{group}"
         yield _line(
             option.name, masked(option, getattr(config.args, option.name)), config.origins.get(option.name, "default")
         )
-    for title, values in (
-        ("megatron: what Megatron-core gets", config.megatron),
-        ("vllm: what the engine gets", _engine(config)),
+    for title, prefix, values in (
+        ("megatron: what Megatron-core gets", "", config.megatron),
+        ("vllm: what the engine gets", "vllm_", _engine(config)),
     ):
         yield f"\n{title}"
         for name, value in sorted(values.items()):
-            yield _line(name, value, config.origins.get(name, ""))
+            yield _line(name, value, config.origins.get(prefix + name, ""))
+
+
+def _place(option: Option) -> int:
+    """The framework's own first, in their order."""
+    return ("megatron", "vllm").index(option.group) + 1 if option.group in ("megatron", "vllm") else 0
 
 
 def _line(name: str, value: Any, origin: str) -> str:

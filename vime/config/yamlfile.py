@@ -72,7 +72,7 @@ class _Reader:
             elif group is None and value.id == "mapping" and key.value in self.schema.groups():
                 self.mapping(value, key.value)
             else:
-                self._option(key.value, value, where, group)
+                self._option(_text(key), value, where, group)
 
     def _option(self, key: str, node: Any, where: str, group: str | None) -> None:
         try:
@@ -111,7 +111,7 @@ def _value(use: Use, node: Any) -> Any:
             raise BadValue("it cannot be null")
         return None
     if option.kind == "json" and not option.many:
-        return parse(option, node.value) if node.id == "scalar" else plain(node)
+        return parse(option, _text(node)) if node.id == "scalar" else plain(node)
     if option.many:
         if node.id != "sequence":
             raise BadValue("it takes a list")
@@ -127,7 +127,7 @@ def _one(option: Option, node: Any) -> Any:
         raise BadValue(f"it takes one value, not a {node.id}")
     if _is_null(node):
         raise BadValue("it cannot be null")
-    return parse(option, node.value)
+    return parse(option, _text(node))
 
 
 def _is_null(node: Any) -> bool:
@@ -136,8 +136,6 @@ def _is_null(node: Any) -> bool:
 
 def plain(node: Any, depth: int = 0) -> Any:
     """A node as plain values; an option of type JSON takes any."""
-    from ruamel.yaml.constructor import SafeConstructor
-
     if depth > _DEEPEST:
         raise BadValue("it is nested too deeply")
     match node.id:
@@ -150,7 +148,28 @@ def plain(node: Any, depth: int = 0) -> Any:
             return dict(pairs)
         case "sequence":
             return [plain(item, depth + 1) for item in node.value]
-    value = SafeConstructor().construct_object(node)
-    if value is not None and not isinstance(value, (str, int, float, bool)):
-        raise BadValue(f"{node.value!r} is no plain value")
-    return value
+    return _scalar(node)
+
+
+def _scalar(node: Any) -> Any:
+    """A scalar by its YAML tag; what no tag of JSON's types says is text."""
+    text = _text(node)
+    match node.tag.rpartition(":")[2]:
+        case "null":
+            return None
+        case "bool":
+            return text.lower() == "true"
+        case "int" | "float" as kind:
+            try:
+                return int(text) if kind == "int" else float(text)
+            except ValueError:
+                return text
+    return text
+
+
+def _text(node: Any) -> str:
+    """The text of a scalar; JSON writes a character beyond the first plane as two escapes, which are one here."""
+    try:
+        return node.value.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        return node.value

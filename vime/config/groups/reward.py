@@ -5,6 +5,8 @@ from typing import ClassVar
 
 from vime.config.option import option
 
+RM_TYPES = ("exact_match", "math", "dapo", "deepscaler", "f1", "gpqa", "ifbench", "random", "remote_rm")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reward:
@@ -13,7 +15,7 @@ class Reward:
     NAME: ClassVar[str] = "reward"
 
     rm_type: str | None = option(
-        None, "Built-in reward: math, dapo, deepscaler, f1, gpqa, ifbench, random, remote_rm, or boxed_ before one."
+        None, f"Built-in reward: {', '.join(RM_TYPES)}; boxed_ before one extracts the boxed answer."
     )
     rm_url: str | None = option(None, "Address of the service, for remote_rm.")
     custom_rm_path: str | None = option(

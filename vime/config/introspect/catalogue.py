@@ -119,7 +119,7 @@ def _option(row: dict[str, Any], target: Target) -> Option:
         many=row["many"] or row["append"],
         append=row["append"],
         choices=tuple(row["choices"]),
-        secret=names_secret(row["name"]),
+        secret=row["kind"] in ("str", "raw") and names_secret(row["name"]),
     )
 
 

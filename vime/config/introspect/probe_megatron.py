@@ -113,6 +113,8 @@ def _type(annotation: object) -> tuple:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value)
     try:
         return json.loads(json.dumps(value))
     except (TypeError, ValueError):

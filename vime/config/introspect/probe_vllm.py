@@ -60,8 +60,8 @@ def action_row(action: argparse.Action) -> "dict | None":
         "many": action.nargs in ("+", "*") or (isinstance(action.nargs, int) and action.nargs > 0),
         "append": isinstance(action, argparse._AppendAction),
         "choices": [choice for choice in choices if choice is not None],
-        "optional": action.default is None or None in choices,
-        "default": _plain(action.default),
+        "optional": action.default in (None, argparse.SUPPRESS) or None in choices,
+        "default": None if action.default is argparse.SUPPRESS else _plain(action.default),
         "help": "" if action.help in (None, argparse.SUPPRESS) else " ".join(action.help.split()),
     }
 
@@ -82,6 +82,8 @@ def _kind(convert: object) -> str:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value)
     try:
         return json.loads(json.dumps(value))
     except (TypeError, ValueError):

@@ -32,8 +32,8 @@ class Check:
 
     def problem(self, names: str, what: str, fix: str) -> Problem:
         """A problem of the options `names` (separated by spaces), at the places where they were written."""
-        given = [self.places[name] for name in names.split() if name in self.places]
-        where = ", ".join(dict.fromkeys(given)) or "--" + names.split()[0].replace("_", "-")
+        given = [_place(name, self.places[name]) for name in names.split() if name in self.places]
+        where = ", ".join(given) or "--" + names.split()[0].replace("_", "-")
         return Problem(where, what, fix)
 
     def warning(self, names: str, what: str, fix: str) -> Problem:
@@ -42,3 +42,8 @@ class Check:
 
 
 Rule = Callable[[Check], Iterator[Problem]]
+
+
+def _place(name: str, place: str) -> str:
+    """A place in a file does not say which option is meant."""
+    return place if place.startswith("--") else f"{place} ({name})"

@@ -3,32 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from vime.config.owned import OWNED
 from vime.config.problems import Problem
 from vime.config.rules.check import Check
-
-_OWNED = {
-    "vllm_model": "--hf-checkpoint",
-    "vllm_tokenizer": "--hf-checkpoint",
-    "vllm_tensor_parallel_size": "--rollout-num-gpus-per-engine",
-    "vllm_dtype": "--dtype",
-    "vllm_host": "",
-    "vllm_port": "",
-    "vllm_nnodes": "",
-    "vllm_node_rank": "",
-    "vllm_master_addr": "",
-    "vllm_master_port": "",
-    "vllm_headless": "",
-    "vllm_weight_transfer_config": "--update-weight-transport",
-    "vllm_enable_sleep_mode": "--offload-rollout",
-    "params_dtype": "--dtype",
-    "pipeline_dtype": "--dtype",
-}
-"""What the framework gives the packages itself, and the option that says how."""
 
 
 def owned(c: Check) -> Iterator[Problem]:
     """Two options for one thing would contradict each other."""
-    for name, instead in _OWNED.items():
+    for name, instead in OWNED.items():
         if c.set(name):
             yield c.problem(name, "the framework sets it", f"use {instead}" if instead else "leave it out")
 

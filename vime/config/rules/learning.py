@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from vime.config.groups.reward import RM_TYPES
 from vime.config.problems import Problem
 from vime.config.rules.check import Check
 
@@ -67,7 +68,9 @@ def corrections(c: Check) -> Iterator[Problem]:
 
 
 def rewards(c: Check) -> Iterator[Problem]:
-    """A remote reward has an address."""
+    """A reward is one that there is, and a remote one has an address."""
+    if c.rm_type and not c.custom_rm_path and c.rm_type.removeprefix("boxed_") not in RM_TYPES:
+        yield c.problem("rm_type", f"there is no reward {c.rm_type}", f"choose one of {', '.join(RM_TYPES)}")
     if c.rm_type == "remote_rm" and not c.rm_url:
         yield c.problem("rm_type", "remote_rm needs an address", "set --rm-url")
 

@@ -20,7 +20,9 @@ def read_flags(argv: Sequence[str], schema: Schema) -> tuple[list[Given], list[P
             use = schema.flag(flag)
             given.append(Given(use.option, _value(use, values, inline), flag))
             for extra in _extra(use, values, inline):
-                problems.append(Problem(flag, f"{extra!r} is one value too many", "give it once, or quote it"))
+                problems.append(
+                    Problem(flag, f"{extra!r} is one value too many", "give it once, or quote it", use.option.name)
+                )
         except Unknown as unknown:
             what = "flags are not abbreviated" if unknown.shortens(flag) else "no such flag"
             problems.append(Problem(flag, what + unknown.because(), unknown.hint()))

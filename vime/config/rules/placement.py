@@ -110,8 +110,8 @@ def cpu(c: Check) -> Iterator[Problem]:
     if not c.device.is_cpu:
         return
     fix = "leave it out on a CPU"
-    for name in ("colocate", "offload_train", "offload_rollout"):
-        if getattr(c, name):
+    for name in ("colocate", "offload", "offload_train", "offload_rollout"):
+        if c.set(name) and getattr(c, name):
             yield c.problem(name, "there is no GPU memory to share or free on a CPU", fix)
     if c.update_weight_transport in ("nccl", "ipc"):
         yield c.problem("update_weight_transport", f"{c.update_weight_transport} needs GPUs", "choose gloo or disk")

@@ -1,6 +1,7 @@
 """`sync seam sites`."""
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -9,7 +10,7 @@ from sync_tools.errors import SyncError
 from sync_tools.plural import counted
 from sync_tools.seam.model import Judged, Kind, Seen, Verdict
 from sync_tools.seam.survey import of_folder, of_revision, survey
-from sync_tools.terminal import clean, print_json
+from sync_tools.terminal import clean, print_json, watched
 from sync_tools.translate.reasons import SENTENCES
 from sync_tools.upstream.mirror import cache_dir
 
@@ -19,7 +20,8 @@ def run(settings: Settings, folder: Path | None, at: str | None, every: bool) ->
     if (folder is None) == (at is None):
         raise SyncError("one tree is needed", "seam sites", "name a revision with --at, or a folder")
     sources = of_folder(folder) if folder is not None else of_revision(settings.upstream, str(at))
-    seen = survey(sources, settings.config, cache=cache_dir() / "translations")
+    with watched(settings.json, "looking for sites"):
+        seen = survey(sources, settings.config, cache=cache_dir() / "translations")
     if settings.json:
         print_json(as_json(seen, every))
     else:
@@ -86,10 +88,21 @@ def lines(seen: Seen, every: bool) -> list[str]:
             f"{value['share_with_kept']:.1%} counting {counted(value['kept_speaking'], 'place')} kept as upstream has them, which speak SGLang"
         )
     out += [f"{n} kept: {why}" for why, n in value["kept"].items()]
+    if not every:
+        out += _unresolved([j for j in seen.judged if j.verdict == "unresolved"])
     for j in seen.judged:
-        place = f"{j.site.path}:{j.site.line}:{j.site.column}: {j.site.kind}: {j.site.what}"
         if j.verdict == "missed" or every:
-            out.append(f"{place}: {j.verdict}{f' ({j.how or j.why})' if j.how or j.why else ''}")
-        elif j.verdict == "unresolved":
-            out.append(f"{place}: unresolved ({j.reason}): {j.why}")
+            out.append(f"{_place(j)}: {j.verdict}{f' ({j.how or j.why})' if j.how or j.why else ''}")
     return out
+
+
+def _unresolved(judged: list[Judged]) -> Iterator[str]:
+    """By why, the most frequent first: one decision may settle all places of a kind."""
+    for (reason, why), n in Counter((j.reason, j.why) for j in judged).most_common():
+        yield f"{n} unresolved ({reason}): {why}"
+        yield from (f"    {_place(j)}" for j in judged if (j.reason, j.why) == (reason, why))
+
+
+def _place(judged: Judged) -> str:
+    s = judged.site
+    return f"{s.path}:{s.line}:{s.column}: {s.kind}: {s.what}"

@@ -107,8 +107,9 @@ def test_git_agrees_on_who_wrote_what(grown, git):
 
 
 def test_what_is_put_beside_a_line_that_was_put_between_counts_still() -> None:
+    side = Side("a.py", 0o100644, "0" * 40)
     history = [
-        (commit, (FileDiff("a.py", "a.py", (Hunk(at, 0, at + 1, 1),)),)) for commit, at in (("one", 1), ("two", 2))
+        (commit, (FileDiff("M", side, side, (Hunk(at, 0, at + 1, 1),)),)) for commit, at in (("one", 1), ("two", 2))
     ]
     assert [(r.commit, dict(r.lines)) for r in changed_by({"a.py": [0, 1]}, history)] == [
         ("one", {"a.py": (0, 1)}),

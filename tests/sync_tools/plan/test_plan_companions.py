@@ -2,7 +2,8 @@
 
 from sync_tools.plan.companions import by_file, by_mention
 from sync_tools.plan.model import Change
-from sync_tools.upstream.history import FileDiff, Message
+from sync_tools.upstream.history import Message
+from sync_tools.upstream.patch import FileDiff, Side
 
 REPO = "THUDM/slime"
 
@@ -11,10 +12,15 @@ def message(n: int, author: str = "ada", body: str = "") -> Message:
     return Message(f"{n:040x}", n, f"Change {n} (#{n})", body, author, n)
 
 
+def edit(path: str) -> FileDiff:
+    side = Side(path, 0o100644, "0" * 40)
+    return FileDiff("M", side, side)
+
+
 def beside(theirs: list[str], author: str = "ada", told: tuple[int, ...] = ()) -> list[int | None]:
     """The companions of #2, which touches a.py and b.py, where #1 touches `theirs`."""
     line = (message(2), message(1, author))
-    touched = {message(1).commit: [FileDiff(path, path, ()) for path in theirs]}
+    touched = {message(1).commit: [edit(path) for path in theirs]}
     named = {message(n).commit for n in told}
     change = Change(2, message(2).commit, "")
     return [c.change.pr for c in by_file(change, {"slime/a.py", "slime/b.py"}, line, touched, named)]
@@ -29,7 +35,7 @@ def test_half_of_the_smaller_change_is_on_the_same_files() -> None:
 def test_one_file_of_many_makes_no_companion() -> None:
     line = (message(2), message(1))
     ours = {f"slime/{name}.py" for name in "abc"}
-    touched = {message(1).commit: [FileDiff(f"slime/{name}.py", f"slime/{name}.py", ()) for name in "axyz"]}
+    touched = {message(1).commit: [edit(f"slime/{name}.py") for name in "axyz"]}
     assert by_file(Change(2, message(2).commit, ""), ours, line, touched, ()) == ()
 
 

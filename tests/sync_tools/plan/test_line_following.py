@@ -104,3 +104,14 @@ def test_git_agrees_on_who_wrote_what(grown, git):
     said = {n: each.commit for each in found for lines in each.lines.values() for n in lines}
     assert [said[n] for n in range(len(blamed))] == blamed
     assert Path(grown.at / "a.txt").exists()
+
+
+def test_what_is_put_beside_a_line_that_was_put_between_counts_still() -> None:
+    side = Side("a.py", 0o100644, "0" * 40)
+    history = [
+        (commit, (FileDiff("M", side, side, (Hunk(at, 0, at + 1, 1),)),)) for commit, at in (("one", 1), ("two", 2))
+    ]
+    assert [(r.commit, dict(r.lines)) for r in changed_by({"a.py": [0, 1]}, history)] == [
+        ("one", {"a.py": (0, 1)}),
+        ("two", {"a.py": (1,)}),
+    ]

@@ -4,6 +4,7 @@ Exit codes: 0 done and clean, or nothing to do; 1 done or paused, and a person i
 nothing changed.
 """
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -204,7 +205,7 @@ def plan(
     """
     from sync_tools.commands.plan import run
 
-    change = named([number])[0] if number else None
+    change = named([number])[0] if number is not None else None
     prs, commits = (change,) if isinstance(change, int) else (), (change,) if isinstance(change, str) else ()
     raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
 
@@ -221,6 +222,7 @@ def status(
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     json: AsJson = False,
+    every: Annotated[bool, typer.Option("--all", help="Every landing; else the first of each list.")] = False,
 ) -> None:
     """What of upstream the fork has, lacks, or has open.
 
@@ -230,7 +232,7 @@ def status(
     """
     from sync_tools.commands.status import run
 
-    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff))
+    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff, every))
 
 
 @app.command()
@@ -257,11 +259,13 @@ def init(
     from sync_tools.commands.init import adopting, run
 
     given = settings(upstream, repo, config, json, must_exist=False)
-    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff else run(given, dry_run))
+    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff is not None else run(given, dry_run))
 
 
 def main() -> None:
     """The console script."""
-    from sync_tools.commands.main import run_app
+    from sync_tools.commands.main import end_tidily, run_app
 
+    gc.set_threshold(100_000, 20, 20)  # syntax trees are many small objects, and none of them garbage for long
+    end_tidily()
     sys.exit(run_app(app, sys.argv[1:]))

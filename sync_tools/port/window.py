@@ -15,7 +15,8 @@ from sync_tools.policy import policy_of
 from sync_tools.port.ci import Workflows, port_template_file, workflow_files
 from sync_tools.port.commits import reference
 from sync_tools.port.file import Setting, port_file, translate_image
-from sync_tools.port.pipeline import Files, Job, Port, Progress, Unresolved, port_files
+from sync_tools.port.pipeline import Job, Progress, port_files
+from sync_tools.port.ported import Files, Port, Unresolved
 from sync_tools.port.prepared import translated_ahead
 from sync_tools.tree import MemoryTree, Overlay
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Image

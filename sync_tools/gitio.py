@@ -42,6 +42,8 @@ PINNED = (
     "diff.ignoreSubmodules=none",
     "diff.relative=false",
     "log.showSignature=false",
+    "log.showRoot=true",
+    "log.diffMerges=separate",
     "log.mailmap=false",
     "log.follow=false",
     "i18n.commitEncoding=UTF-8",
@@ -160,8 +162,15 @@ class Repo:
         except GitFailed:
             return None
 
+    def holds(self, commit: str) -> bool:
+        """Whether a commit, by its full id, is in the store: of a shallow clone not all are that others name."""
+        try:
+            return bool(self.objects.root(commit))
+        except Missing:
+            return False
+
     def read(self, oid: str) -> bytes:
-        """The bytes of a blob."""
+        """The bytes of an object."""
         try:
             return self.objects.read(oid)
         except Missing as e:

@@ -15,7 +15,12 @@ PAGE = re.compile(r"https?://github\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?:pull|issue
 
 def is_fix(message: Message) -> bool:
     """Whether a subject says that something was wrong before."""
-    return bool(FIX.search(NUMBER.sub("", message.subject)))
+    return mends(message.subject)
+
+
+def mends(subject: str) -> bool:
+    """Whether a title says that something was wrong before."""
+    return bool(FIX.search(NUMBER.sub("", subject)))
 
 
 def undone(message: Message, repo: str, earlier: Sequence[Message]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sync_tools.ci.paths import locate
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
@@ -165,7 +166,9 @@ def _compared(
     explained = {(c.path, c.symbol) for c in walk.conflicts} | walk.left
     if not edits:
         return tuple(differing), ()
-    ends = Ends(ours, there, walk.moved, walk.renamed, explained)
+    template = locate(ours.paths(), config.ci).template
+    rendered = {config.ci.workflow: template} if template else {}
+    ends = Ends(ours, there, walk.moved, walk.renamed, explained, rendered)
     return unexplained(edits, differing, ends), lost(edits, ends)
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from sync_tools.ledger.symbols import labels
 from sync_tools.merge.markers import ours_of
 from sync_tools.outcome import FileOutcome
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.port.session import Run
 from sync_tools.translate.paths import downstream_path
 from sync_tools.tree import Blob, Tree, edited
@@ -38,7 +39,7 @@ class Walk:
     """What came of the commits so far: the fork's tip and tree, and what a person would want to know.
 
     `moved` are files of the fork that a port moved, `renamed` upstream's renames in the fork's names; both old -> new.
-    `left` are the places (path, symbol) of absent and deferred entries.
+    `left` are the places (path, symbol) of absent and deferred entries, and of conflicts under either side's name.
     """
 
     tip: str
@@ -69,6 +70,7 @@ class Walk:
     def _step(self, landing: Landing, run: Run) -> None:
         port = run.port(landing, self.tree, self.tip)
         clashes = [Clash(landing.commit, landing.pr, path, symbol) for path, symbol in port.conflicts]
+        places = {(o.path, symbol) for o in port.outcomes for symbol in names_of_conflicts(o)}
         if clashes:
             kept = kept_sides(port)
             port = run.port(
@@ -78,6 +80,7 @@ class Walk:
         self.tip = run.commit_port(port, after, self.tip)
         self.tree = edited(self.tree, after)
         self.conflicts += clashes
+        self.left |= places
         self._note(port, run)
 
     def _note(self, port: Port, run: Run) -> None:
@@ -97,6 +100,17 @@ def _renamed(outcome: FileOutcome, run: Run) -> Mapping[str, str]:
         return {}
     config = run.places.config
     return {downstream_path(config, change.before.path): downstream_path(config, change.after.path)}
+
+
+def names_of_conflicts(outcome: FileOutcome) -> set[str]:
+    """The definitions that a file's conflicts stand in, by the names that the fork and upstream have for them."""
+    if not outcome.merged or not outcome.ours or not outcome.after:
+        return set()
+    ours, theirs = labels(outcome.path, outcome.ours.data), labels(outcome.path, outcome.after.data)
+    lines = [
+        names[slice(*span)] for c in outcome.merged.conflicts for names, span in ((ours, c.ours), (theirs, c.theirs))
+    ]
+    return {symbol for found in lines for symbol, _ in found if symbol}
 
 
 def kept_sides(port: Port) -> dict[str, Blob | None]:

@@ -5,6 +5,7 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
 
@@ -52,10 +53,14 @@ def run_app(app: typer.Typer, arguments: list[str]) -> int:
 
 
 def _open_streams() -> None:
-    """A standard stream that whoever started the process has closed takes what is said, and no file is opened in its place."""
+    """A stream that whoever started the process has closed takes what is said, and no file is opened in its place; one
+    that cannot spell a character shows its number."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _run(app: typer.Typer, arguments: list[str], as_json: bool) -> int:

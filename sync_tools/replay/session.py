@@ -10,8 +10,8 @@ from sync_tools.ci.paths import locate
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
-from sync_tools.imported import AS_WRITTEN
-from sync_tools.importer import import_tree, translated_tree
+from sync_tools.imported import AS_WRITTEN, new_repository
+from sync_tools.importer import translated_tree
 from sync_tools.port.commits import commit, write_tree
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.fork import Fork
@@ -128,9 +128,11 @@ def _edits(overlay: Path, start: Start) -> Edits:
 
 
 def _start(task: Task, upstream: Repo, span: Window, config: Config) -> Start:
-    done = import_tree(upstream, span.cutoff, task.workdir, config, cache=cache_dir() / "translations")
-    assert done.commit
-    return Start(Repo.open(task.workdir), done.commit, span.cutoff, config)
+    """The import, in a folder that is new even if another replay made it meanwhile: nothing is written into that one's."""
+    tree = translated_tree(upstream, span.cutoff, config, cache=cache_dir() / "translations")
+    subject = f"Import {config.upstream.repo}@{tree.commit[:12]}"
+    commit = new_repository(task.workdir, tree.blobs, subject, {"Upstream-Commit": tree.commit})
+    return Start(Repo.open(task.workdir), commit, span.cutoff, config)
 
 
 def _commit(fork: Fork, parent: str, edits: Edits, subject: str, by: Person) -> str:

@@ -37,6 +37,17 @@ def test_streams_that_are_closed(tmp_path):
     assert subprocess.run(["sh", "-c", f"{words} >&- 2>&-"], check=False).returncode == 2
 
 
+def test_a_terminal_that_cannot_spell_a_character(imported, git):
+    fork = imported(1921)
+    (fork / "sync.toml").write_text('schema = 1\nfork = "caf\u00e9/"\n', "utf-8")
+    words = [*PROGRAM, "status", "--repo", str(fork), "--upstream", "/nowhere/caf\u00e9"]
+    done = subprocess.run([*PROGRAM, "translate", "-", "--path", "README.md", "--repo", str(fork.parent)],
+        input="caf\u00e9\n", capture_output=True, encoding="utf-8", env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=False)  # fmt: skip
+    assert done.returncode == 0 and "stopped on" not in done.stderr, done.stderr
+    done = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=False)
+    assert done.returncode == 2 and b"stopped on" not in done.stderr
+
+
 def test_a_process_that_is_told_to_end_takes_the_engine_with_it(tmp_path):
     python, pid = tmp_path / "python", tmp_path / "pid"
     python.write_text(f"#!/bin/sh\necho $$ > {pid}.part; mv {pid}.part {pid}; exec sleep 60\n")

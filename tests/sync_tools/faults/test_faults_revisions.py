@@ -10,8 +10,7 @@ from sync_tools.errors import SyncError
 from sync_tools.ledger.escape import words
 from sync_tools.ledger.reverts import named
 from sync_tools.plan.relations import mentions
-from sync_tools.upstream.history import Message
-from sync_tools.upstream.resolve import number_of
+from sync_tools.upstream.history import Message, number_of
 
 ASKED = [
     ("plan", "--cutoff", "main~3", "--tip"),

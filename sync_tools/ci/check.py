@@ -49,11 +49,13 @@ class CICheck:
         }
 
 
-def check(tree: Tree, ci: CI, base: Tree | None = None) -> CICheck:
-    """The problems of a tree's CI. Those that `base` (the tree before, or upstream's translated) has too are inherited."""
+def check(tree: Tree, ci: CI, base: Tree | None = None, debt: Iterable[tuple[str, str, str]] = ()) -> CICheck:
+    """The problems of a tree's CI. Those that `base` (the tree before, or upstream's translated) has too, and those
+    whose identity is in `debt`, are inherited."""
     problems = tuple(_problems(tree, ci))
     kinds = {problem.kind for problem in problems}
     known = {problem.identity for problem in _problems(base, ci, kinds)} if base is not None and problems else set()
+    known |= set(debt)
     return CICheck(
         current=not any(problem.kind in ("stale", "template") for problem in problems),
         problems=tuple(problem for problem in problems if problem.identity not in known),

@@ -4,6 +4,7 @@ Exit codes: 0 done and clean, or nothing to do; 1 done or paused, and a person i
 nothing changed.
 """
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +12,8 @@ from typing import Annotated
 import typer
 
 from sync_tools.commands import ci, ledger, residue, seam
+from sync_tools.commands.named import InOrder, named
 from sync_tools.commands.options import AsJson, ConfigPath, RepoPath, UpstreamPlace, help_alone, settings
-from sync_tools.errors import SyncError
 
 EPILOG = "Examples:  vime-sync fetch  ·  vime-sync port 1921  ·  vime-sync ledger show 1921  ·  vime-sync ci check"
 
@@ -98,7 +99,7 @@ def import_(
     raise typer.Exit(run(settings(upstream, repo, config, json), at, to))
 
 
-@app.command()
+@app.command(cls=InOrder)
 def port(
     numbers: Annotated[
         list[str] | None, typer.Argument(help="Pull requests of upstream; several become one stack.", metavar="N...")
@@ -144,10 +145,8 @@ def port(
     from sync_tools.commands.port import run
     from sync_tools.port.request import Request
 
-    prs, commits = _landings(numbers or [], commit or [])
-    request = Request(
-        prs, commits, cutoff, tip, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config
-    )
+    changes = named(numbers or [])
+    request = Request(changes, cutoff, tip, as_, base, tuple(bring or ()), dry_run, run_tests, upstream, repo, config)
     raise typer.Exit(run(settings(upstream, repo, config, json), request, go_on=go_on, abort=abort))
 
 
@@ -206,7 +205,8 @@ def plan(
     """
     from sync_tools.commands.plan import run
 
-    prs, commits = _landings([number] if number else [], [])
+    change = named([number])[0] if number is not None else None
+    prs, commits = (change,) if isinstance(change, int) else (), (change,) if isinstance(change, str) else ()
     raise typer.Exit(run(settings(upstream, repo, config, json), prs, commits, base, cutoff, tip))
 
 
@@ -222,6 +222,7 @@ def status(
     repo: RepoPath = Path(),
     config: ConfigPath = None,
     json: AsJson = False,
+    every: Annotated[bool, typer.Option("--all", help="Every landing; else the first of each list.")] = False,
 ) -> None:
     """What of upstream the fork has, lacks, or has open.
 
@@ -231,7 +232,7 @@ def status(
     """
     from sync_tools.commands.status import run
 
-    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff))
+    raise typer.Exit(run(settings(upstream, repo, config, json), tip, cutoff, every))
 
 
 @app.command()
@@ -258,25 +259,13 @@ def init(
     from sync_tools.commands.init import adopting, run
 
     given = settings(upstream, repo, config, json, must_exist=False)
-    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff else run(given, dry_run))
-
-
-def _landings(numbers: list[str], commits: list[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Numbers may be written 1921 or #1921; a commit's hex where a number is asked for is a bare commit."""
-    prs, bare = [], list(commits)
-    for number in numbers:
-        digits = number.removeprefix("#")
-        if digits.isascii() and digits.isdigit() and len(digits) <= 9:
-            prs.append(int(digits))
-        elif len(number) >= 7 and all(c in "0123456789abcdef" for c in number):
-            bare.append(number)
-        else:
-            raise SyncError("not a pull request's number", number, "write it as 1921; a commit goes with --commit")
-    return tuple(prs), tuple(bare)
+    raise typer.Exit(adopting(given, cutoff, tip, dry_run) if cutoff is not None else run(given, dry_run))
 
 
 def main() -> None:
     """The console script."""
-    from sync_tools.commands.main import run_app
+    from sync_tools.commands.main import end_tidily, run_app
 
+    gc.set_threshold(100_000, 20, 20)  # syntax trees are many small objects, and none of them garbage for long
+    end_tidily()
     sys.exit(run_app(app, sys.argv[1:]))

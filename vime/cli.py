@@ -1,28 +1,63 @@
 """The `vime` command: arguments in, exit code out."""
 
-import argparse
+import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
-_DESCRIPTION = """\
+_ABOUT = """\
+usage: vime train [--config FILE.yaml] [--dry-run [--json] [--all]] [OPTION ...]
+       vime --help [GROUP | OPTION | all]
+       vime --version
+
 Reinforcement-learning post-training of language models: vLLM generates, Megatron-core trains, Ray holds it together.
+This version resolves and checks the configuration of a run (train --dry-run); it has no command that trains yet. To bring
+changes of the upstream project over, use `sync` (`vime-sync` where another `sync` comes first on PATH).
 
-This version has the library that rollout functions are written against (vime.rollout, vime.utils, the vLLM seam). It
-has no command that trains yet: there is nothing to run here but this help. To bring changes of the upstream project
-over, use `sync` (`vime-sync` where another `sync` comes first on PATH).
+  --config FILE    options from a YAML file; flags win over it, and a later file over an earlier one
+  --dry-run        show every value and where it comes from, and start nothing
+  --json           the same for machines
+  --all            with what vLLM and Megatron-core leave at their defaults
+
+example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry-run
+
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status. Wrong arguments exit with 2."""
-    parser = argparse.ArgumentParser("vime", description=_DESCRIPTION, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--version", action="version", version=f"vime {_version()}")
-    parser.parse_args(argv)
-    parser.print_help()
+    """Run the command; the exit status, which is 2 for wrong arguments."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    asked = next((place for place, word in enumerate(words) if word in ("-h", "--help")), None)
+    if asked is not None or not words:
+        return _help(words[(asked or 0) + 1 :])
+    if words == ["--version"]:
+        print(f"vime {_version()}")
+        return 0
+    if words[0] == "train":
+        from vime.commands.train import run
+
+        return run(words[1:])
+    print(f"error: {words[0]}: no such command; the one there is, is train (vime --help)", file=sys.stderr)
+    return 2
+
+
+def _help(asked: list[str]) -> int:
+    from vime.config.helptext import about, index, topics
+    from vime.config.packages import schema
+
+    known = schema()
+    if not asked:
+        print(_ABOUT + index(known), end="")
+        return 0
+    try:
+        print(about(asked[0], known), end="")
+    except KeyError:
+        print(f"error: {asked[0]}: no such group or option; there are {', '.join(topics(known))}", file=sys.stderr)
+        return 2
     return 0
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("vime")
     except PackageNotFoundError:

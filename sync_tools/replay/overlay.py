@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sync_tools.errors import SyncError
 from sync_tools.gitio import GitFailed, Repo
 from sync_tools.modes import EXECUTABLE, REGULAR, SYMLINK
-from sync_tools.paths import safe
+from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.fork import private_index
 from sync_tools.port.known import known
@@ -54,6 +54,7 @@ def read_overlay(place: Path, start: Start) -> Edits:
     found = without_noops(edits, start.tree)
     if not found:
         raise SyncError("the overlay changes nothing", str(place), "leave --overlay out, or name the edits")
+    refuse_collisions(found, start.tree, str(place))
     return found
 
 
@@ -95,7 +96,7 @@ def _listed(path: Path) -> Listed:
         return Listed()
     try:
         return Listed.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as e:
+    except (ValueError, RecursionError) as e:
         said = e.errors()[0]["msg"] if isinstance(e, ValidationError) else str(e)
         raise SyncError(f"cannot be read: {said}", str(path), "it holds `remove`, a list, and `rename`, a table") from e
 

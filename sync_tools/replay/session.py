@@ -1,5 +1,6 @@
 """A replay from end to end: import, overlay, every commit of the window, and the comparison with the import at its tip."""
 
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,9 +78,7 @@ def replay(task: Task, upstream: Repo, config: Config, progress: Progress = lamb
     committer = fork.committer()
     tip = start.commit
     if task.overlay:
-        tip = _commit(
-            fork, tip, read_overlay(task.overlay, start), "Lay the fork's own edits over the import", committer
-        )
+        tip = _commit(fork, tip, _edits(task.overlay, start), "Lay the fork's own edits over the import", committer)
     edits = collect(start.repo, Landing(None, tip)).files if task.overlay else ()
     run = Run(Request(), Places(config, upstream, fork), MAIN, tip, committer, progress)
     with fork.lock():
@@ -112,11 +111,20 @@ def _refuse_used(workdir: Path) -> None:
     here = workdir.absolute()
     nearest = next(place for place in (here, *here.parents) if place.is_dir())
     try:
-        inside = Repo.open(nearest).work_tree is not None
+        Repo.open(nearest)
     except SyncError:
         return
-    if inside:
-        raise SyncError("the folder lies in a repository", str(workdir), "name a folder outside of it with --workdir")
+    raise SyncError("the folder lies in a repository", str(workdir), "name a folder outside of it with --workdir")
+
+
+def _edits(overlay: Path, start: Start) -> Edits:
+    """The overlay's edits. It is read against the import, which goes again where it cannot be: nothing was done."""
+    try:
+        return read_overlay(overlay, start)
+    except BaseException:
+        if start.repo.work_tree:
+            shutil.rmtree(start.repo.work_tree)
+        raise
 
 
 def _start(task: Task, upstream: Repo, span: Window, config: Config) -> Start:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from sync_tools.ledger.symbols import labels
 from sync_tools.merge.markers import ours_of
 from sync_tools.outcome import FileOutcome
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.port.session import Run
 from sync_tools.translate.paths import downstream_path
 from sync_tools.tree import Blob, Tree, edited

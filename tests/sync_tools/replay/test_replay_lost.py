@@ -42,6 +42,13 @@ def test_what_stands_is_not_lost(final, wanted):
     assert unexplained([EDIT], [PATH] if final != wanted else [], ends(final, wanted)) == ()
 
 
+def test_a_second_copy_of_a_line_is_lost_though_the_first_one_stands():
+    twice = BASE + b"    a()\n"
+    edit = change(BASE, twice, Hunk(7, 0, 8, 1))
+    assert lost([edit], ends(twice)) == ()
+    assert [x.what for x in lost([edit], ends(BASE))] == ["added and gone: a()"]
+
+
 @pytest.mark.parametrize(
     ("final", "what"),
     [

@@ -5,7 +5,7 @@ from datetime import date
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync_tools.config import parse_as
+from sync_tools.configread import parse_as
 from sync_tools.verify.budget import Allowed, Budget, account
 from sync_tools.verify.budgeting import Change, Grant, follow, written
 from sync_tools.verify.leftovers import Leftover

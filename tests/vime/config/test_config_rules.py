@@ -1,0 +1,123 @@
+"""Rules across options: each broken configuration is told, and each sound one beside it is not."""
+
+import pytest
+from config_world import enough, made, problems
+
+from vime.device import Device
+
+CASES = [
+    (
+        ["--rollout-batch-size", "8", "--n-samples-per-prompt", "3", "--global-batch-size", "9"],
+        "8 x n_samples_per_prompt 3 = 24 is no multiple",
+    ),
+    (["--n-samples-per-prompt", "3", "--num-steps-per-rollout", "5"], "24 is not divisible by num_steps_per_rollout 5"),
+    (["--num-steps-per-rollout", "2", "--global-batch-size", "8"], "leave it out, or set 4"),
+    (["--over-sampling-batch-size", "4"], "over_sampling_batch_size 4 is less than rollout_batch_size 8"),
+    (["--rollout-max-context-len", "32", "--rollout-max-prompt-len", "32"], "set it to 31 at most"),
+    (["--use-dynamic-batch-size"], "packing needs a budget of tokens"),
+    (["--balance-by-flops"], "it balances packed samples only"),
+    (["--tensor-model-parallel-size", "2"], "1 trainer ranks do not divide by tensor 2 x pipeline 1 x context 1 = 2"),
+    (["--actor-num-gpus-per-node", "3"], "global_batch_size 8 does not divide over 3 data-parallel ranks"),
+    (["--rollout-num-gpus", "3", "--rollout-num-gpus-per-engine", "2"], "rollout_num_gpus 3 is no multiple"),
+    (["--colocate"], "no GPU memory to share or free on a CPU"),
+    (["--update-weight-transport", "nccl"], "nccl needs GPUs; choose gloo or disk"),
+    (["--update-weight-transport", "disk"], "disk needs a folder"),
+    (["--update-weight-mode", "delta"], "delta goes over disk"),
+    (["--dtype", "float16"], "float16 is not supported on a CPU"),
+    (["--bf16", "--fp16"], "the numbers have two formats"),
+    (["--vllm-enable-deterministic-inference"], "a seeded request whose prompt is read in chunks kills"),
+    (["--kl-coef", "0.1"], "the KL needs a reference model; set --ref-load"),
+    (["--use-kl-loss", "--ref-load", "nowhere"], "nowhere does not exist"),
+    (["--kl-coef", "0.1", "--use-kl-loss", "--kl-loss-coef", "0.1", "--ref-load", "."], "the KL would count twice"),
+    (["--advantage-estimator", "reinforce_plus_plus"], "add --normalize-advantages"),
+    (["--loss-type", "custom_loss"], "set --custom-loss-function-path"),
+    (["--use-tis", "--use-rollout-logprobs"], "keep one of them"),
+    (["--tis-clip-low", "3", "--use-tis"], "tis_clip_low 3.0 is above tis_clip 2.0"),
+    (["--rm-type", "maths"], "there is no reward maths"),
+    (["--rm-type", "remote_rm"], "set --rm-url"),
+    (["--min-lr", "1"], "min_lr 1.0 is above lr 1e-06"),
+    (["--save-interval", "2"], "there is no folder to save to"),
+    (["--eval-interval", "2"], "there is nothing to evaluate on"),
+    (["--debug-rollout-only", "--debug-train-only"], "together they leave nothing to do"),
+    (["--vllm-config", "no.yaml"], "there is no file no.yaml"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), CASES, ids=[" ".join(words) for words, _ in CASES])
+def test_a_contradiction_is_told_at_the_flag_that_makes_it(tmp_path, words, said):
+    found = problems([*enough(tmp_path), *words])
+    assert any(said in line for line in found), found
+    assert all(any(word in line.split(": ")[0] for word in words) for line in found if said in line)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--n-samples-per-prompt", "3", "--global-batch-size", "12"],
+        ["--num-steps-per-rollout", "2", "--global-batch-size", "4"],
+        ["--actor-num-gpus-per-node", "4", "--tensor-model-parallel-size", "2"],
+        ["--use-dynamic-batch-size", "--max-tokens-per-gpu", "512"],
+        ["--kl-coef", "0.1", "--ref-load", "."],
+        ["--rm-type", "boxed_math"],
+        ["--custom-rm-path", "mine.reward", "--rm-type", "mine"],
+        ["--dtype", "bfloat16", "--update-weight-transport", "gloo"],
+    ],
+)
+def test_what_holds_together_passes(tmp_path, words):
+    assert problems([*enough(tmp_path), *words]) == []
+
+
+def test_what_is_required_is_told_when_nothing_is_given():
+    found = problems(["--device", "cpu", "--actor-num-gpus-per-node", "1"])
+    for part in ("--rollout-batch-size: is required", "set --num-rollout", "set --prompt-data", "set --hf-checkpoint"):
+        assert any(part in line for line in found)
+
+
+def test_what_is_unset_follows_from_what_is_set(tmp_path):
+    words = [
+        "--n-samples-per-prompt",
+        "4",
+        "--num-steps-per-rollout",
+        "2",
+        "--rollout-max-context-len",
+        "64",
+        "--dump-details",
+        "d",
+    ]
+    config = made([*enough(tmp_path), *words])
+    args = config.args
+    assert (args.global_batch_size, args.rollout_max_prompt_len, args.eval_max_context_len) == (16, 63, 64)
+    assert args.save_debug_rollout_data == "d/rollout_data/{rollout_id}.pt" and args.eps_clip_high == args.eps_clip
+    assert (args.dtype, args.update_weight_transport, args.vllm_max_model_len) == ("float32", "gloo", 64)
+    assert config.origins["global_batch_size"].startswith("derived: rollout_batch_size x")
+    assert config.groups["data"].global_batch_size == 16
+
+
+def test_a_group_of_one_is_not_divided_by_its_deviation(tmp_path):
+    assert made(enough(tmp_path)).args.grpo_std_normalization is False
+    assert made([*enough(tmp_path), "--n-samples-per-prompt", "2"]).args.grpo_std_normalization is True
+
+
+def test_a_reference_model_that_changes_nothing_is_a_warning(tmp_path):
+    config = made([*enough(tmp_path), "--use-kl-loss", "--ref-load", "."])
+    assert [warning.where for warning in config.warnings] == ["--use-kl-loss"]
+
+
+def test_colocation_on_gpus_shares_the_trainers(tmp_path, monkeypatch):
+    monkeypatch.setattr("vime.config.resolve.detect", lambda asked: Device("cuda", 8, "test"))
+    words = [word for word in enough(tmp_path) if word not in ("--device", "cpu")]
+    args = made([*words, "--colocate"]).args
+    assert (args.device, args.dtype, args.update_weight_transport, args.rollout_num_gpus) == (
+        "cuda",
+        "bfloat16",
+        "ipc",
+        1,
+    )
+    assert args.offload_train and args.offload_rollout
+    assert any(
+        "do not fit on the trainer's 1" in line for line in problems([*words, "--colocate", "--rollout-num-gpus", "2"])
+    )
+    assert any(
+        "9 GPUs are asked for" in line
+        for line in problems([*words, "--rollout-num-gpus", "8", "--num-gpus-per-node", "16"])
+    )

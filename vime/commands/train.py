@@ -1,0 +1,67 @@
+"""`vime train`: resolve the configuration, and show it with --dry-run."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vime.config.packages import schema
+from vime.config.problems import ConfigError, Problem
+from vime.config.resolve import resolve
+from vime.config.show import as_json, as_text
+
+_SWITCHES = ("--dry-run", "--json", "--all")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The command's own words, and the rest, which are options."""
+
+    files: tuple[Path, ...]
+    switches: frozenset[str]
+    options: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def run(argv: Sequence[str]) -> int:
+    """The exit status: 0, or 2 where the configuration is wrong or what it asks for is not there."""
+    words = split(argv)
+    try:
+        config = resolve(words.options, words.files, schema(), packages="--all" in words.switches)
+    except ConfigError as error:
+        return report([*words.problems, *error.problems])
+    if words.problems:
+        return report(words.problems)
+    for warning in config.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if "--dry-run" not in words.switches:
+        what, fix = "the training loop is not in this version", "add --dry-run to see the configuration"
+        return report([Problem("vime train", what, fix)])
+    print(as_json(config) if "--json" in words.switches else as_text(config), end="")
+    return 0
+
+
+def split(argv: Sequence[str]) -> Words:
+    """Takes `--config FILE` and the switches out of the words."""
+    files: list[Path] = []
+    options: list[str] = []
+    problems: list[Problem] = []
+    words = iter(argv)
+    for word in words:
+        if word == "--config" or word.startswith("--config="):
+            value = word.partition("=")[2] or next(words, "")
+            if not value or value.startswith("--"):
+                problems.append(Problem("--config", "the file is missing", "write --config FILE.yaml"))
+                options += [value] if value else []
+            else:
+                files.append(Path(value))
+        elif word not in _SWITCHES:
+            options.append(word)
+    return Words(tuple(files), frozenset(_SWITCHES).intersection(argv), tuple(options), tuple(problems))
+
+
+def report(problems: Sequence[Problem]) -> int:
+    """Tell what is wrong, a line each; the exit status."""
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    return 2

@@ -1,0 +1,106 @@
+"""Rules about the algorithm, checkpoints and evaluation."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vime.config.groups.reward import RM_TYPES
+from vime.config.problems import Problem
+from vime.config.rules.check import Check
+
+
+def reference(c: Check) -> Iterator[Problem]:
+    """A KL needs a reference model, and counts once."""
+    wanted = c.kl_coef != 0 or c.use_kl_loss
+    if wanted and c.ref_load is None:
+        yield c.problem("kl_coef use_kl_loss ref_load", "the KL needs a reference model", "set --ref-load, or no KL")
+    elif wanted and not Path(c.ref_load).exists():
+        yield c.problem("ref_load", f"{c.ref_load} does not exist", "name the reference model's checkpoint")
+    if c.kl_coef != 0 and c.use_kl_loss and c.kl_loss_coef != 0:
+        yield c.problem("kl_coef kl_loss_coef", "the KL would count twice, in reward and loss", "keep one coefficient")
+    if c.use_kl_loss and c.kl_loss_coef == 0 and c.kl_coef == 0:
+        yield c.warning(
+            "use_kl_loss kl_loss_coef",
+            "the reference model costs a pass and changes nothing at weight 0",
+            "set --kl-loss-coef, or leave it out",
+        )
+    if c.kl_loss_coef != 0 and not c.use_kl_loss:
+        yield c.warning("kl_loss_coef", "it does nothing without --use-kl-loss", "add --use-kl-loss, or leave it out")
+    if c.ref_update_interval is not None and not wanted:
+        yield c.problem("ref_update_interval", "there is no reference model without a KL", "leave it out")
+
+
+def estimator(c: Check) -> Iterator[Problem]:
+    """What an estimator or a loss needs besides."""
+    if c.advantage_estimator.startswith("reinforce_plus_plus") and not c.normalize_advantages:
+        yield c.problem(
+            "advantage_estimator", f"{c.advantage_estimator} needs whitened advantages", "add --normalize-advantages"
+        )
+    if c.loss_type == "custom_loss" and not c.custom_loss_function_path:
+        yield c.problem("loss_type", "custom_loss needs its function", "set --custom-loss-function-path")
+    if c.custom_loss_function_path and c.loss_type != "custom_loss":
+        yield c.problem(
+            "custom_loss_function_path loss_type", f"it is not used with {c.loss_type}", "add --loss-type custom_loss"
+        )
+    if c.num_critic_only_steps and c.advantage_estimator != "ppo":
+        yield c.problem("num_critic_only_steps", f"{c.advantage_estimator} has no critic", "leave it out")
+
+
+def corrections(c: Check) -> Iterator[Problem]:
+    """Corrections for the mismatch of engine and trainer do not contradict each other."""
+    if c.use_rollout_logprobs and c.use_tis:
+        yield c.problem(
+            "use_rollout_logprobs use_tis", "TIS compares the engine's logprobs with the trainer's", "keep one of them"
+        )
+    if c.use_tis and c.tis_clip_low > c.tis_clip:
+        yield c.problem(
+            "tis_clip_low tis_clip", f"tis_clip_low {c.tis_clip_low} is above tis_clip {c.tis_clip}", "swap them"
+        )
+    if c.get_mismatch_metrics and not c.custom_tis_function_path:
+        yield c.problem(
+            "get_mismatch_metrics", "its figures come from a function of yours", "set --custom-tis-function-path"
+        )
+    if c.mask_offpolicy_in_partial_rollout and not c.partial_rollout:
+        yield c.problem("mask_offpolicy_in_partial_rollout", "nothing is partial", "add --partial-rollout")
+    if c.only_train_params_name_list and c.freeze_params_name_list:
+        yield c.problem(
+            "only_train_params_name_list freeze_params_name_list", "each says what the other leaves", "keep one of them"
+        )
+
+
+def rewards(c: Check) -> Iterator[Problem]:
+    """A reward is one that there is, and a remote one has an address."""
+    if c.rm_type and not c.custom_rm_path and c.rm_type.removeprefix("boxed_") not in RM_TYPES:
+        yield c.problem("rm_type", f"there is no reward {c.rm_type}", f"choose one of {', '.join(RM_TYPES)}")
+    if c.rm_type == "remote_rm" and not c.rm_url:
+        yield c.problem("rm_type", "remote_rm needs an address", "set --rm-url")
+
+
+def schedule(c: Check) -> Iterator[Problem]:
+    """The step size rises before it falls."""
+    if c.min_lr > c.lr:
+        yield c.problem("min_lr lr", f"min_lr {c.min_lr} is above lr {c.lr}", "lower it")
+    if c.lr_warmup_iters and c.lr_warmup_fraction:
+        yield c.problem("lr_warmup_iters lr_warmup_fraction", "the warm-up has two lengths", "keep one of them")
+    if c.lr_decay_iters and c.lr_warmup_iters > c.lr_decay_iters:
+        yield c.problem("lr_warmup_iters lr_decay_iters", "the warm-up is longer than the decay", "shorten it")
+
+
+def saving(c: Check) -> Iterator[Problem]:
+    """Checkpoints have a place."""
+    if c.save_interval is not None and c.save is None:
+        yield c.problem("save_interval", "there is no folder to save to", "set --save")
+    if c.load is not None and c.set("load") and not Path(c.load).exists() and c.load != c.save:
+        yield c.problem("load", f"{c.load} does not exist", "name a checkpoint, or the folder of --save")
+
+
+def evaluation(c: Check) -> Iterator[Problem]:
+    """Evaluation has sets, named once."""
+    if c.eval_interval is not None and not c.eval_prompt_data and not c.eval_config:
+        yield c.problem("eval_interval", "there is nothing to evaluate on", "set --eval-prompt-data NAME FILE")
+    if c.eval_prompt_data and len(c.eval_prompt_data) > 1 and len(c.eval_prompt_data) % 2:
+        yield c.problem("eval_prompt_data", "a name has no file", "give NAME FILE for each set")
+    if c.eval_prompt_data and c.eval_config:
+        yield c.problem("eval_prompt_data eval_config", "the sets are named twice", "keep one of them")
+
+
+RULES = (reference, estimator, corrections, rewards, schedule, saving, evaluation)

@@ -1,0 +1,130 @@
+"""Rules about where things run, and what the device allows."""
+
+from collections.abc import Iterator
+
+from vime.config.problems import Problem
+from vime.config.rules.check import Check
+
+_LAYOUT = "tensor_model_parallel_size pipeline_model_parallel_size context_parallel_size actor_num_nodes actor_num_gpus_per_node"
+
+
+def layout(c: Check) -> Iterator[Problem]:
+    """The trainer's ranks divide into tensor, pipeline and context ranks, and a batch over what is left."""
+    world = c.actor_num_nodes * c.actor_num_gpus_per_node
+    tp, pp, cp = c.tensor_model_parallel_size, c.pipeline_model_parallel_size, c.context_parallel_size
+    if c.debug_rollout_only:
+        return
+    if world == 0:
+        yield c.problem(
+            "actor_num_gpus_per_node", "the trainer has no rank", "set it to 1 or more, or add --debug-rollout-only"
+        )
+    elif world % (tp * pp * cp):
+        yield c.problem(
+            _LAYOUT,
+            f"{world} trainer ranks do not divide by tensor {tp} x pipeline {pp} x context {cp} = {tp * pp * cp}",
+            "change the layout, or --actor-num-nodes and --actor-num-gpus-per-node",
+        )
+    elif c.global_batch_size is not None and c.global_batch_size % (world // (tp * pp * cp)):
+        dp = world // (tp * pp * cp)
+        yield c.problem(
+            "global_batch_size " + _LAYOUT,
+            f"global_batch_size {c.global_batch_size} does not divide over {dp} data-parallel ranks",
+            f"make it a multiple of {dp}",
+        )
+
+
+def engines(c: Check) -> Iterator[Problem]:
+    """Engines are whole, and share GPUs with the trainer only as far as there are some."""
+    total, each = c.rollout_num_gpus, c.rollout_num_gpus_per_engine
+    if total % each and not c.rollout_external_engine_addrs:
+        yield c.problem(
+            "rollout_num_gpus rollout_num_gpus_per_engine",
+            f"rollout_num_gpus {total} is no multiple of rollout_num_gpus_per_engine {each}",
+            "change one",
+        )
+    trainer = c.actor_num_nodes * c.actor_num_gpus_per_node
+    if c.colocate and total > trainer:
+        yield c.problem(
+            "rollout_num_gpus colocate actor_num_nodes actor_num_gpus_per_node",
+            f"{total} GPUs of engines do not fit on the trainer's {trainer} with --colocate",
+            f"leave --rollout-num-gpus out, or set it to {trainer} at most",
+        )
+    if c.device.kind == "cuda" and c.actor_num_nodes == 1 and not c.debug_rollout_only:
+        needed = trainer if c.colocate or c.debug_train_only else trainer + total
+        if needed > c.device.count and needed <= c.num_gpus_per_node:
+            yield c.problem(
+                "actor_num_gpus_per_node rollout_num_gpus",
+                f"{needed} GPUs are asked for and {c.device.count} can be seen",
+                "ask for fewer, or add --colocate",
+            )
+
+
+def halves(c: Check) -> Iterator[Problem]:
+    """Only one half of the loop can be left out."""
+    if c.debug_rollout_only and c.debug_train_only:
+        yield c.problem("debug_rollout_only debug_train_only", "together they leave nothing to do", "keep one of them")
+    if c.save_debug_train_data and c.save_debug_train_data == c.save_debug_rollout_data:
+        yield c.problem("save_debug_train_data save_debug_rollout_data", "both dumps go to the same file", "name two")
+
+
+def weight_sync(c: Check) -> Iterator[Problem]:
+    """What each way of the weights needs."""
+    way = c.update_weight_transport
+    if way == "disk" and not c.update_weight_disk_dir:
+        yield c.problem(
+            "update_weight_transport update_weight_disk_dir", "disk needs a folder", "set --update-weight-disk-dir"
+        )
+    if way == "ipc" and not c.colocate:
+        yield c.problem(
+            "update_weight_transport", "ipc works between processes of one GPU", "add --colocate, or choose nccl"
+        )
+    if c.update_weight_mode == "delta":
+        if way != "disk":
+            yield c.problem(
+                "update_weight_mode update_weight_transport",
+                "delta goes over disk",
+                "add --update-weight-transport disk",
+            )
+        if c.colocate:
+            yield c.problem(
+                "update_weight_mode colocate", "delta gains nothing on a shared GPU", "leave one of them out"
+            )
+        if not c.update_weight_local_checkpoint_dir:
+            yield c.problem(
+                "update_weight_mode",
+                "delta needs a folder of the engine's host",
+                "set --update-weight-local-checkpoint-dir",
+            )
+    if c.release_train and (c.update_weight_mode != "full" or way != "disk" or c.save is None):
+        yield c.problem("release_train", "needs --save, and full weights over disk", "set those, or leave it out")
+
+
+def one_format(c: Check) -> Iterator[Problem]:
+    """Numbers have one format."""
+    if c.bf16 and c.fp16:
+        yield c.problem("bf16 fp16 dtype", "the numbers have two formats", "keep one of them")
+
+
+def cpu(c: Check) -> Iterator[Problem]:
+    """What a CPU cannot do."""
+    if not c.device.is_cpu:
+        return
+    fix = "leave it out on a CPU"
+    for name in ("colocate", "offload", "offload_train", "offload_rollout"):
+        if c.set(name) and getattr(c, name):
+            yield c.problem(name, "there is no GPU memory to share or free on a CPU", fix)
+    if c.update_weight_transport in ("nccl", "ipc"):
+        yield c.problem("update_weight_transport", f"{c.update_weight_transport} needs GPUs", "choose gloo or disk")
+    if c.dtype == "float16":
+        yield c.problem("dtype", "float16 is not supported on a CPU", "choose float32 or bfloat16")
+    if c.sequence_parallel:
+        yield c.problem("sequence_parallel", "Megatron-core's norms for a CPU refuse it", fix)
+    if c.vllm_enable_deterministic_inference and c.given("vllm_enable_chunked_prefill", True):
+        yield c.problem(
+            "vllm_enable_deterministic_inference",
+            "a seeded request whose prompt is read in chunks kills vLLM's CPU engine",
+            "leave it out, or add --vllm-no-enable-chunked-prefill",
+        )
+
+
+RULES = (layout, engines, halves, weight_sync, one_format, cpu)

@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.overlay_edits import Drawn, Edit, applied, draw
+from benchmarks.overlay_file import Piece, file
 from benchmarks.overlay_oracle import Oracle, parses
-from benchmarks.overlay_ways import Piece, file
 
 PATH, OTHER = "p/a.py", "p/b.py"
 BASE = b"""import os

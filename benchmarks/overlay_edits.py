@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from benchmarks.overlay_ways import File, Piece, file, rename_function, ways
+from benchmarks.overlay_file import File, Piece, file
+from benchmarks.overlay_ways import rename_function, ways
 
 Files = Mapping[str, bytes]
 NEAR, MOVED, DELETED, RENAMED, ANYWHERE, FUNCTIONS = 40, 20, 10, 10, 20, 10

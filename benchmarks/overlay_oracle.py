@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchmarks.overlay_edits import Drawn, Edit, Files, applied, homes
-from benchmarks.overlay_ways import Piece, file
+from benchmarks.overlay_file import Piece, file
 
 Line = tuple[str, int]
 OUTCOMES = ("kept", "merged", "conflict", "wrong")

@@ -7,80 +7,8 @@ is in every line that an edit writes, so that the line can be told from all othe
 import ast
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from pathlib import PurePosixPath
 
-
-@dataclass(frozen=True)
-class Piece:
-    """Lines `start` to `stop` (0-based, half-open) of a file of the import, and what stands there instead."""
-
-    start: int
-    stop: int
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class File:
-    """A file as the import has it, with what its lines are."""
-
-    path: str
-    data: bytes
-
-    @cached_property
-    def lines(self) -> list[str]:
-        return self.data.decode("utf-8").splitlines()
-
-    @cached_property
-    def tree(self) -> ast.Module:
-        return ast.parse(self.data)
-
-    @cached_property
-    def functions(self) -> dict[str, range]:
-        """The functions of a module and of its classes, by dotted name, with their lines, decorators included."""
-        if not self.path.endswith(".py"):
-            return {}
-        found = {}
-        for owner in [self.tree, *(n for n in self.tree.body if isinstance(n, ast.ClassDef))]:
-            prefix = f"{owner.name}." if isinstance(owner, ast.ClassDef) else ""
-            for node in owner.body:
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    found[prefix + node.name] = range(_first(node), node.end_lineno or node.lineno)
-        return found
-
-    @cached_property
-    def statements(self) -> dict[int, tuple[ast.stmt, bool]]:
-        """By its first line, each statement that has its lines for itself; and whether its block holds others too."""
-        found: dict[int, tuple[ast.stmt, bool]] = {}
-        for node in ast.walk(self.tree):
-            for field in ("body", "orelse", "finalbody"):
-                block = getattr(node, field, [])
-                for child in block if isinstance(block, list) else []:
-                    first = _first(child)
-                    alone = not self.lines[first][: child.col_offset].strip() and "elif" not in self.lines[first]
-                    if (
-                        isinstance(child, ast.stmt)
-                        and alone
-                        and not self.lines[child.end_lineno - 1].rstrip().endswith(";")
-                    ):
-                        found[first] = child, len(block) > 1
-        return found
-
-    @property
-    def kind(self) -> str:
-        name = PurePosixPath(self.path).name
-        return "Dockerfile" if name.startswith("Dockerfile") else PurePosixPath(self.path).suffix
-
-    def symbol(self, line: int) -> str:
-        """The function that a line stands in; empty outside."""
-        return next((name for name, lines in self.functions.items() if line in lines), "")
-
-
-@lru_cache(maxsize=4096)
-def file(path: str, data: bytes) -> File:
-    return File(path, data)
-
+from benchmarks.overlay_file import File, Piece, first_line
 
 Pieces = tuple[Piece, ...]
 Way = Callable[[File, int, str], Pieces | None]
@@ -184,7 +112,7 @@ def rename_local(f: File, at: int, mark: str) -> Pieces | None:
     """A variable of a function under another name, wherever the function names it."""
     for node in ast.walk(f.tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or at not in range(
-            _first(node), node.end_lineno
+            first_line(node), node.end_lineno
         ):
             continue
         names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
@@ -273,10 +201,6 @@ TEXT: Mapping[str, Way] = {"comment": insert_line, "delete": delete_line, "chang
 
 def ways(f: File) -> Mapping[str, Way]:
     return PYTHON if f.kind == ".py" else TEXT
-
-
-def _first(node: ast.AST) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -127,10 +127,13 @@ def check_workflows(base: Tree, after: Tree, theirs: Tree | None, edits: Collect
     if paths.template is None:
         return Check("ci", "not run", reason="the fork has no workflow template")
     found = check(after, config.ci, base)
+    debt: set[tuple[str, str, str]] = set()
     if found.problems and theirs is not None:
-        found = check(after, config.ci, base, [p.identity for p in check(theirs, config.ci).problems if p.kind in DEBT])
-    findings = [_finding(p, "introduced") for p in found.problems] + [_finding(p, "inherited") for p in found.inherited]
-    return Check("ci", "failed" if found.problems else "passed", tuple(findings))
+        debt = {p.identity for p in check(theirs, config.ci).problems if p.kind in DEBT}
+    findings = [_finding(p, "inherited" if p.identity in debt else "introduced") for p in found.problems]
+    failed = any(f.origin == "introduced" for f in findings)
+    findings += [_finding(p, "inherited") for p in found.inherited]
+    return Check("ci", "failed" if failed else "passed", tuple(findings))
 
 
 def _finding(problem: Problem, origin: Origin) -> Finding:

@@ -34,7 +34,8 @@ class Lost:
 class Ends:
     """The fork at the end of a replay beside the import there. `moved` and `renamed` lead from a file's path to a later
     one, in the fork and in upstream; `explained` are the places of conflicts and of open absent and deferred entries;
-    `rendered` leads from a generated file to the template that it is made from."""
+    `rendered` leads from a generated file to the template that it is made from; `disputed` are the lines of both sides in the
+    conflicts of a file, wherever they stand at the end."""
 
     final: Tree
     wanted: Tree
@@ -42,6 +43,7 @@ class Ends:
     renamed: Mapping[str, str]
     explained: Collection[Place]
     rendered: Mapping[str, str] = field(default_factory=dict)
+    disputed: Mapping[str, Collection[bytes]] = field(default_factory=dict)
 
     def of_fork(self, path: str) -> str:
         """Where a file of the fork stands at the end."""
@@ -248,11 +250,16 @@ def _explained(path: str, change: FileChange | None, replaced: bool, ends: Ends)
         (here, {i for i, _ in pairs}, (after - before).keys() | set(file.blended.values())),
         (there, {j for _, j in pairs}, (before - after).keys()),
     )
+    disputed = ends.disputed.get(path, ())
     open_ = [
         (side is there, line)
         for side, same, ours in sides
         for n, (symbol, line) in enumerate(side.placed)
-        if n not in same and line.strip() and line not in ours and not ends.explains(path, symbol)
+        if n not in same
+        and line.strip()
+        and line not in ours
+        and line not in disputed
+        and not ends.explains(path, symbol)
     ]
     # Of upstream's, as many lines may be missing as there are that hold both sides.
     return all(theirs for theirs, _ in open_) and len(open_) <= len(file.blended)

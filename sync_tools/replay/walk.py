@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from sync_tools.ledger.lines import split
 from sync_tools.ledger.symbols import labels
 from sync_tools.merge.markers import ours_of
 from sync_tools.outcome import FileOutcome
@@ -39,7 +40,8 @@ class Walk:
     """What came of the commits so far: the fork's tip and tree, and what a person would want to know.
 
     `moved` are files of the fork that a port moved, `renamed` upstream's renames in the fork's names; both old -> new.
-    `left` are the places (path, symbol) of absent and deferred entries, and of conflicts under either side's name.
+    `left` are the places (path, symbol) of absent and deferred entries, and of conflicts under either side's name; `disputed` are
+    the lines of either side in the conflicts of a file.
     """
 
     tip: str
@@ -51,6 +53,7 @@ class Walk:
     moved: dict[str, str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     left: set[tuple[str, str]] = field(default_factory=set)
+    disputed: dict[str, set[bytes]] = field(default_factory=dict)
     interrupted: bool = False
 
     def over(self, landings: Sequence[Landing], run: Run) -> "Walk":
@@ -71,6 +74,7 @@ class Walk:
         port = run.port(landing, self.tree, self.tip)
         clashes = [Clash(landing.commit, landing.pr, path, symbol) for path, symbol in port.conflicts]
         places = {(o.path, symbol) for o in port.outcomes for symbol in names_of_conflicts(o)}
+        clashing = {o.path: disputed_lines(o) for o in port.outcomes}
         if clashes:
             kept = kept_sides(port)
             port = run.port(
@@ -81,6 +85,8 @@ class Walk:
         self.tree = edited(self.tree, after)
         self.conflicts += clashes
         self.left |= places
+        for path, lines in clashing.items():
+            self.disputed.setdefault(path, set()).update(lines)
         self._note(port, run)
 
     def _note(self, port: Port, run: Run) -> None:
@@ -111,6 +117,14 @@ def names_of_conflicts(outcome: FileOutcome) -> set[str]:
         names[slice(*span)] for c in outcome.merged.conflicts for names, span in ((ours, c.ours), (theirs, c.theirs))
     ]
     return {symbol for found in lines for symbol, _ in found if symbol}
+
+
+def disputed_lines(outcome: FileOutcome) -> set[bytes]:
+    """The lines of both sides that a file's conflicts are about."""
+    if not outcome.merged or not outcome.ours or not outcome.after:
+        return set()
+    ours, theirs = split(outcome.ours.data), split(outcome.after.data)
+    return {line for c in outcome.merged.conflicts for line in (*ours[slice(*c.ours)], *theirs[slice(*c.theirs)])}
 
 
 def kept_sides(port: Port) -> dict[str, Blob | None]:

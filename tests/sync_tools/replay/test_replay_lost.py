@@ -145,3 +145,10 @@ def test_a_generated_file_is_explained_by_its_template():
     assert unexplained([EDIT], ["ci.yml"], corners(OURS, BASE)) == ()
     same = corners(BASE, BASE)
     assert unexplained([EDIT], ["ci.yml"], same) == ("ci.yml",)
+
+
+def test_lines_of_a_conflict_explain_themselves_wherever_they_stand():
+    final = OURS.replace(b"    c()\n", b"    old()\n    c()\n")
+    corners = [MemoryTree({PATH: Blob(data)}) for data in (final, BASE)]
+    assert unexplained([EDIT], [PATH], Ends(*corners, {}, {}, {(PATH, "f")}, {}, {})) == (PATH,)
+    assert unexplained([EDIT], [PATH], Ends(*corners, {}, {}, {(PATH, "f")}, {}, {PATH: {b"    old()"}})) == ()

@@ -32,9 +32,10 @@ class _Window:
     def seen(self) -> list[Seen]:
         found = courses(self._changes, self._step, self._has)
         left = frozenset(map(self._rules.place, vacated(found)))
+        ends = frozenset(self._rules.place(c.whole.after.path) for c in found if c.whole.after)
         of: dict[tuple[int, int], tuple[FileOutcome, Passage | None]] = {}
         for course in found:
-            whole = FileView(self._whole(course, left))
+            whole = FileView(self._whole(course, left, ends))
             of |= {(p.landing, p.file): self._part(course, n, whole) for n, p in enumerate(course.parts)}
         rows = [[of[n, i] for i in range(len(each.files))] for n, each in enumerate(self._changes)]
         return [(tuple(o for o, _ in row), tuple(p for _, p in row)) for row in rows]
@@ -47,15 +48,16 @@ class _Window:
         before = self._landings[0].before
         return image.path not in left and before is not None and before.blob(self._rules.place(image.path)) is not None
 
-    def _whole(self, course: Course, left: frozenset[str]) -> FileOutcome:
-        """The file over the window. It stands where the ledger of its last change says."""
+    def _whole(self, course: Course, left: frozenset[str], ends: frozenset[str]) -> FileOutcome:
+        """The file over the window. It stands where the ledger of its last change says; what stands at the path of a file
+        that went may be another file, which came there."""
         last, first = course.parts[-1], self._landings[0]
         told = self._told[last.landing].get(storable(last.change.path), ())
         found = outcome(course.whole, told, first, self._rules)
         ours = self._ours(found.path, course, left)
         before, after = (translated(course.whole, i, self._rules) for i in (course.whole.before, course.whole.after))
-        final = None if course.passes else found.final
-        return replace(found, ours=ours, final=final, before=before, after=after)
+        gone = course.passes or (course.whole.after is None and found.path in ends)
+        return replace(found, ours=ours, final=None if gone else found.final, before=before, after=after)
 
     def _ours(self, path: str, course: Course, left: frozenset[str]) -> Blob | None:
         if course.passes:

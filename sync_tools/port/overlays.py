@@ -58,9 +58,11 @@ def _spoken(landings: Sequence[Landing], config: Config) -> Iterator[Spoken]:
     for landing in landings:
         told = [e for e in landing.ledger.entries if e.op not in ("generated", "dropped")]
         told = [e for e in told if policy_for(config, e.upstream.name) is None]
-        left = [(e.downstream.old_path, None) for e in told if e.downstream.old_path]
-        here = [(e.downstream.path, e.upstream.path) for e in told]
-        found |= {path: Spoken(path, landing, upstream) for path, upstream in (*left, *here)}
+        left = [e.downstream.old_path for e in told] + [e.downstream.path for e in told if not e.upstream.path]
+        found |= {path: Spoken(path, landing, None) for path in left if path}
+        # A file may come where another one goes.
+        here = {e.downstream.path: e.upstream.path for e in told if e.upstream.path}
+        found |= {path: Spoken(path, landing, upstream) for path, upstream in here.items()}
     yield from found.values()
 
 

@@ -107,6 +107,19 @@ PATHS = {
         {A: (8,)},
         {},
     ],
+    "a file moves to where an edited one was deleted": [
+        {A: (1, 2, 3, 4, 5, 6)},
+        {A: (0, 1, 2, 3, 4, 5, 6)},
+        {},
+        {B: (7,)},
+        {B: (8, 7)},
+        {A: (8, 7)},
+    ],
+    "a file comes where one moved away that then goes": [
+        {A: (1, 2, 3, 4, 5, 6)},
+        {B: (0, 1, 2, 3, 4, 5, 6)},
+        {A: (9,)},
+    ],
     "a file moves there and back and there again": [{A: (1, 2)}, {B: (1, 2)}, {A: (1, 2)}, {B: (1, 2)}],
 }
 

@@ -1,6 +1,5 @@
 """A configuration file as values, each with its line."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,7 +121,7 @@ def _value(use: Use, node: Any) -> Any:
 
 def _one(option: Option, node: Any) -> Any:
     if option.kind == "raw" and node.id != "scalar":
-        return json.dumps(plain(node))
+        return plain(node)
     if node.id != "scalar":
         raise BadValue(f"it takes one value, not a {node.id}")
     if _is_null(node):

@@ -178,3 +178,25 @@ def test_a_list_flag_is_filled_in_one_go_and_an_appending_one_by_repetition(tmp_
     ]
     args = made([*enough(tmp_path), *words, "--lr", "1", "--lr", "2"]).args
     assert args.rollout_stop_token_ids == (1, -2) and args.rollout_sample_hook_path == ("a.b", "c.d") and args.lr == 2
+
+
+JUNK = st.sampled_from(
+    ["--", "--=", "--=x", "-", "", "x", "-1", "--lr", "--lr=", "--rollout-stop", "--colocate", "--no-lr", "é", "--é"]
+)
+FLAGS = st.sampled_from([flag for option in OPTIONS.values() for flag in option.flags + option.off_flags])
+
+
+@QUIET
+@given(words=st.lists(JUNK | FLAGS | TEXT, max_size=8))
+def test_whatever_is_typed_is_a_configuration_or_a_list_of_problems(words):
+    for line in problems(words):
+        assert line.strip() and "\n" not in line
+
+
+@QUIET
+@given(text=st.text(st.sampled_from("ab:-[]{}#&*!|>'\"\n ,?<%@`lr"), max_size=40))
+def test_whatever_a_file_holds_it_is_a_configuration_or_a_list_of_problems(tmp_path, text):
+    file = tmp_path / "run.yaml"
+    file.write_text(text, "utf-8")
+    for line in problems([], file):
+        assert line.strip() and "\n" not in line

@@ -3,6 +3,7 @@
 import pytest
 from config_world import enough, made, problems
 
+from vime.config.groups import Data
 from vime.device import Device
 
 CASES = [
@@ -39,6 +40,7 @@ CASES = [
     (["--save-interval", "2"], "there is no folder to save to"),
     (["--eval-interval", "2"], "there is nothing to evaluate on"),
     (["--debug-rollout-only", "--debug-train-only"], "together they leave nothing to do"),
+    (["--use-routing-replay"], "the model has no experts"),
     (["--vllm-config", "no.yaml"], "there is no file no.yaml"),
 ]
 
@@ -90,7 +92,13 @@ def test_what_is_unset_follows_from_what_is_set(tmp_path):
     assert args.save_debug_rollout_data == "d/rollout_data/{rollout_id}.pt" and args.eps_clip_high == args.eps_clip
     assert (args.dtype, args.update_weight_transport, args.vllm_max_model_len) == ("float32", "gloo", 64)
     assert config.origins["global_batch_size"].startswith("derived: rollout_batch_size x")
-    assert config.groups["data"].global_batch_size == 16
+    assert config.group(Data).global_batch_size == 16
+    assert (args.use_critic, args.rollout_external, args.distributed_backend, args.vllm_dp_size) == (
+        False,
+        False,
+        "gloo",
+        1,
+    )
 
 
 def test_a_group_of_one_is_not_divided_by_its_deviation(tmp_path):

@@ -42,6 +42,13 @@ def engines(c: Check) -> Iterator[Problem]:
             f"rollout_num_gpus {total} is no multiple of rollout_num_gpus_per_engine {each}",
             "change one",
         )
+    stages = c.given("vllm_pipeline_parallel_size", 1)
+    if each % stages:
+        yield c.problem(
+            "vllm_pipeline_parallel_size rollout_num_gpus_per_engine",
+            f"rollout_num_gpus_per_engine {each} is no multiple of the engine's {stages} pipeline stages",
+            "change one",
+        )
     trainer = c.actor_num_nodes * c.actor_num_gpus_per_node
     if c.colocate and total > trainer:
         yield c.problem(

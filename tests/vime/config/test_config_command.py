@@ -7,11 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
-from config_world import enough, made, vime
+from config_world import alone, enough, made, vime
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vime.config.packages import schema
 from vime.config.resolve import resolve
 from vime.config.show import as_json, as_text
 
@@ -71,7 +70,7 @@ def test_what_is_shown_reads_back_as_it_was(tmp_path, lr, stop, label, extra, st
     shown = json.loads(as_json(config))
     second = tmp_path / "second.yaml"
     second.write_text(as_json(config).split('"config": ')[1].split(',\n  "origins"')[0], "utf-8")
-    again = resolve([], [second], schema())
+    again = resolve([], [second], alone())
     assert vars(again.args) == vars(config.args)
     assert json.loads(as_json(again))["config"] == shown["config"]
 

@@ -7,11 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from config_world import MEGATRON, VLLM, enough, made, problems, vime, write_package
+from config_world import MEGATRON, VLLM, enough, vime, write_package
 
 from vime.config.introspect.catalogue import MEGATRON as MEGATRON_TARGET
 from vime.config.introspect.catalogue import VLLM as VLLM_TARGET
 from vime.config.introspect.catalogue import options_of_package
+from vime.config.packages import schema
+from vime.config.problems import ConfigError
+from vime.config.resolve import resolve
+from vime.config.schema import NotInstalled
 
 
 @pytest.fixture
@@ -151,14 +155,16 @@ def test_a_package_that_is_missing_matters_only_when_its_flags_are_used(tmp_path
     assert "cannot be read" in vime("--help", "vllm", path=broken).stdout
 
 
-@pytest.mark.skipif("vllm" in sys.modules, reason="vLLM is loaded")
 def test_a_package_that_is_not_installed_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    said = problems([*enough(tmp_path), "--vllm-max-num-seqs", "1", "--num-layers", "2", "--rollout-batch", "8"])
+    words = [*enough(tmp_path), "--vllm-max-num-seqs", "1", "--num-layers", "2", "--rollout-batch", "8"]
+    with pytest.raises(ConfigError) as error:
+        resolve(words, [], schema())
+    said = [str(problem) for problem in error.value.problems]
     assert "--vllm-max-num-seqs: no such flag of the framework, and vLLM is not installed; install vllm" in said[0]
     assert "--num-layers: no such flag of the framework, and Megatron-core is not installed" in said[1]
     assert said[2] == "--rollout-batch: flags are not abbreviated; did you mean --rollout-batch-size?"
-    assert made(enough(tmp_path)).engine == {"dtype": "float32", "enforce_eager": True}
+    assert resolve(enough(tmp_path), [], schema()).engine == {"dtype": "float32", "enforce_eager": True}
 
 
 def test_the_package_is_read_once_and_again_when_it_changes(tmp_path, fakes):
@@ -200,8 +206,6 @@ ENGINE_PYTHON = os.environ.get("VIME_ENGINE_PYTHON", sys.executable)
 
 
 def installed(target) -> dict:
-    from vime.config.schema import NotInstalled
-
     try:
         return {option.name: option for option in options_of_package(target, ENGINE_PYTHON)}
     except NotInstalled as missing:

@@ -19,6 +19,18 @@ CASES = [
     (["--balance-by-flops"], "it balances packed samples only"),
     (["--tensor-model-parallel-size", "2"], "1 trainer ranks do not divide by tensor 2 x pipeline 1 x context 1 = 2"),
     (["--actor-num-gpus-per-node", "3"], "global_batch_size 8 does not divide over 3 data-parallel ranks"),
+    (
+        ["--actor-num-gpus-per-node", "4", "--tensor-model-parallel-size", "4"],
+        "num_query_groups 2 does not divide over tensor_model_parallel_size 4",
+    ),
+    (
+        ["--actor-num-gpus-per-node", "4", "--pipeline-model-parallel-size", "4"],
+        "num_layers 2 does not divide over pipeline",
+    ),
+    (
+        ["--rollout-num-gpus-per-engine", "8"],
+        "num_attention_heads 4 does not divide over rollout_num_gpus_per_engine 8",
+    ),
     (["--rollout-num-gpus", "3", "--rollout-num-gpus-per-engine", "2"], "rollout_num_gpus 3 is no multiple"),
     (["--colocate"], "no GPU memory to share or free on a CPU"),
     (["--update-weight-transport", "nccl"], "nccl needs GPUs; choose gloo or disk"),

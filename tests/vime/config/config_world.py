@@ -155,11 +155,11 @@ def vime(
 ) -> subprocess.CompletedProcess:
     """The command in a process of its own; `path` holds packages that it finds."""
     root = Path(__file__).parents[3]
-    python_path = os.pathsep.join(map(str, [path, root] if path else [root]))
+    found = [*([path] if path else []), root, *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.run(
         [sys.executable, "-m", "vime.cli", *words],
         capture_output=True,
         text=True,
         cwd=cwd,
-        env=os.environ | {"PYTHONPATH": python_path} | environment,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, found))} | environment,
     )

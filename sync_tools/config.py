@@ -3,55 +3,14 @@
 Every field has the built-in value as its default, so a fork without a sync.toml, or with a partial one, is complete.
 """
 
-import re
-from datetime import date
-from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal, TypeVar
+from pathlib import Path
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from sync_tools.configfields import Day, Glob, InTree, Section
+from sync_tools.configread import parse_as
 from sync_tools.errors import SyncError
-
-
-def _inside(path: str) -> str:
-    """A path or glob that stays in the tree."""
-    if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts or "\\" in path or "\0" in path or not path:
-        raise ValueError("must be a relative path that stays inside the tree")
-    if any(part.lower() == ".git" for part in PurePosixPath(path).parts):
-        raise ValueError("must not lie in git's own folder")
-    return path
-
-
-def _plain(path: str) -> str:
-    """A path as git spells it: without `./` or a slash at the end."""
-    if not PurePosixPath(path).parts:
-        raise ValueError("must name a file or a folder below the tree's top")
-    return str(PurePosixPath(_inside(path)))
-
-
-def _day(text: str) -> str:
-    """A day as 2027-03-31."""
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
-        raise ValueError("must be a day in quotes, as 2027-03-31")
-    try:
-        date.fromisoformat(text)
-    except ValueError as e:
-        raise ValueError(f"no such day: {e}") from e
-    return text
-
-
-Glob = Annotated[str, AfterValidator(_inside)]
-InTree = Annotated[str, AfterValidator(_plain)]
-Day = Annotated[str, AfterValidator(_day)]
-
-
-class Section(BaseModel):
-    """What all parts of the configuration are: frozen, strict, without unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-S = TypeVar("S", bound=Section)
 
 
 class Upstream(Section):
@@ -208,53 +167,9 @@ def parse(content: str, where: str) -> Config:
     return parse_as(Config, content, where, "see docs/configuration.md")
 
 
-def parse_as(section: type[S], content: str, where: str, fix: str) -> S:
-    """A section in the text of a TOML file. Raises SyncError that names line and key."""
-    import tomlkit
-    from tomlkit.exceptions import ParseError, TOMLKitError
-
-    try:
-        raw = tomlkit.parse(content).unwrap()
-    except ParseError as e:
-        raise SyncError(f"not valid TOML: {str(e).split(' at line')[0]}", f"{where}:{e.line}", "mend this line") from e
-    except TOMLKitError as e:
-        raise SyncError(f"not valid TOML: {e}", where, "each key may be given once") from e
-    try:
-        return section.model_validate(_tuples(raw))
-    except ValidationError as e:
-        first = e.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        what = first["msg"].removeprefix("Value error, ")
-        raise SyncError(f"{key}: {what}", f"{where}:{_line_of(content, first['loc'])}", fix) from e
-
-
 def load(path: Path) -> Config:
     """The configuration in a file. Raises SyncError when it cannot be read or is not valid."""
     try:
         return parse(path.read_text("utf-8"), path.name)
     except (OSError, UnicodeDecodeError) as e:
         raise SyncError("cannot read the configuration", str(path), "name a readable TOML file") from e
-
-
-def _tuples(value: object) -> object:
-    """Lists as tuples, as the strict models ask for."""
-    if isinstance(value, dict):
-        return {k: _tuples(v) for k, v in value.items()}
-    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
-
-
-def _line_of(content: str, loc: tuple[str | int, ...]) -> int:
-    """The line that a validation error speaks of: the key, in the n-th table of its array where it has an index."""
-    lines, at = content.splitlines(), 0
-    for i, part in enumerate(loc):
-        if isinstance(part, int):
-            continue
-        nth = loc[i + 1] if i + 1 < len(loc) and isinstance(loc[i + 1], int) else 0
-        found = [
-            n
-            for n in range(at, len(lines))
-            if re.match(rf"\s*(\[+\s*)?([\w.]+\.)?{re.escape(part)}\s*([\]=.]|$)", lines[n])
-        ]
-        if found:
-            at = found[min(int(nth), len(found) - 1)]
-    return at + 1

@@ -39,11 +39,17 @@ def render(config: Config) -> str:
 def adopted(content: str, cutoff: str, overlays: Sequence[Overlay], moves: Sequence[Move]) -> str:
     """The text of a sync.toml with a cutoff, and rows added for what differs; everything else in it stays as it is."""
     import tomlkit
+    from tomlkit.items import Table
 
     document = tomlkit.parse(content)
     if "upstream" not in document:
         document.add("upstream", tomlkit.table())
-    document["upstream"]["cutoff"] = cutoff  # type: ignore[index]
+    table = document["upstream"]
+    if isinstance(table, Table) and "cutoff" not in table and table:
+        # At the end of the table it would stand after the comment on the next one.
+        table.value._insert_after(list(table)[-1], "cutoff", cutoff)
+    else:
+        table["cutoff"] = cutoff  # type: ignore[index]
     for key, rows in (("paths", moves), ("overlays", overlays)):
         if rows:
             _append(document, key, [row.model_dump(exclude_none=True) for row in rows])

@@ -4,6 +4,19 @@ import os
 import tempfile
 from pathlib import Path
 
+from sync_tools.errors import SyncError
+
+
+def write_out(path: Path, data: bytes) -> None:
+    """Write what a person asked for to the place that they named: a link is followed, and a device or pipe is written to.
+    Raises SyncError for a folder."""
+    if path.is_dir():
+        raise SyncError("a folder is in the way", str(path), "name a file")
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+    else:
+        write_atomically(path.resolve(), data)
+
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, with its folder where that is missing; a file that is there keeps its mode."""

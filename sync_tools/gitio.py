@@ -42,6 +42,8 @@ PINNED = (
     "diff.ignoreSubmodules=none",
     "diff.relative=false",
     "log.showSignature=false",
+    "log.showRoot=true",
+    "log.diffMerges=separate",
     "log.mailmap=false",
     "log.follow=false",
     "i18n.commitEncoding=UTF-8",
@@ -151,15 +153,24 @@ class Repo:
 
     def commit_of(self, rev: str) -> str | None:
         """The commit that `rev` names, as 40 hex digits, or None."""
-        if rev.startswith("-"):
+        if (
+            rev.startswith(("-", "^")) or "\0" in rev
+        ):  # an option, the opposite of a revision, what no argument can hold
             return None
         try:
             return self.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
         except GitFailed:
             return None
 
+    def holds(self, commit: str) -> bool:
+        """Whether a commit, by its full id, is in the store: of a shallow clone not all are that others name."""
+        try:
+            return bool(self.objects.root(commit))
+        except Missing:
+            return False
+
     def read(self, oid: str) -> bytes:
-        """The bytes of a blob."""
+        """The bytes of an object."""
         try:
             return self.objects.read(oid)
         except Missing as e:

@@ -42,6 +42,18 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False, soft_wrap=not stream.isatty(), width=width)
 
 
+def fitted(line: str) -> str:
+    """A row of a table: it ends at the edge of a terminal, where a wrapped row would break the columns; whole in a pipe."""
+    out = console()
+    if not out.is_terminal:
+        return line
+    from rich.text import Text
+
+    text = Text(line)
+    text.truncate(out.width, overflow="ellipsis")
+    return text.plain
+
+
 @contextmanager
 def watched(quiet: bool, first: str = "reading upstream") -> Iterator[Callable[[str], None]]:
     """A line that says what is being done, on a terminal only."""
@@ -51,7 +63,7 @@ def watched(quiet: bool, first: str = "reading upstream") -> Iterator[Callable[[
         return
     from rich.markup import escape
 
-    with out.status(first) as status:
+    with out.status(escape(clean(first))) as status:
         yield lambda step: status.update(escape(clean(step)))
 
 

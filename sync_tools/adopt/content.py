@@ -15,7 +15,7 @@ from sync_tools.adopt.lines import NOTHING, Rendered, tells
 from sync_tools.adopt.trace import BEFORE, Line, Piece, Trace, Traced
 from sync_tools.adopt.verdict import Excuse, PathVerdict, State, Tally, Verdict, overall
 from sync_tools.ledger.align import common
-from sync_tools.upstream.steps import Side
+from sync_tools.upstream.patch import Side
 
 HERE = ("landed", "superseded")
 
@@ -155,7 +155,7 @@ class Judge:
 
     def _whole(self, traced: Traced, ours: ForkFile) -> Tally:
         """A path whose lines do not change: a rename, a mode, a link, bytes."""
-        before, after, _ = traced.change
+        before, after = traced.change.before, traced.change.after
         if after is None:
             return Tally(gone=int(ours.blob is None), removed=1)
         if ours.blob is None:

@@ -17,7 +17,7 @@ from sync_tools.merge.file import merge_file
 from sync_tools.policy import policy_for
 from sync_tools.port.images import TEMPLATE, matrix_name
 from sync_tools.tree import Blob
-from sync_tools.upstream.steps import Change, Side
+from sync_tools.upstream.patch import FileDiff, Side
 
 HAS = ("landed", "superseded")
 
@@ -38,7 +38,7 @@ class _Chain:
     before each one."""
 
     first: Side | None
-    applied: tuple[Change, ...]
+    applied: tuple[FileDiff, ...]
     whole: int
 
     @property
@@ -47,7 +47,7 @@ class _Chain:
         return self.applied[self.whole - 1].after if self.whole else self.first
 
     @property
-    def rest(self) -> tuple[Change, ...]:
+    def rest(self) -> tuple[FileDiff, ...]:
         return self.applied[self.whole :]
 
     @property
@@ -81,7 +81,7 @@ def _into(config: Config, path: str) -> str | None:
 
 
 def _chains(survey: Survey, cutoff: dict[str, Side]) -> Iterable[_Chain]:
-    changes: dict[int, list[tuple[Change, bool]]] = {}
+    changes: dict[int, list[tuple[FileDiff, bool]]] = {}
     for step, verdict in zip(survey.trace.steps, survey.verdicts, strict=True):
         for traced, path in zip(step, verdict.paths, strict=True):
             changes.setdefault(traced.file, []).append((traced.change, _has(path, verdict)))
@@ -113,7 +113,7 @@ def _expected(chain: _Chain, survey: Survey) -> Expected:
     return Expected(chain.last.path, path, blobs)
 
 
-def _merged(path: str, change: Change, ours: bytes, survey: Survey) -> bytes:
+def _merged(path: str, change: FileDiff, ours: bytes, survey: Survey) -> bytes:
     """A later change over a gap, as a port makes it; one that does not fit leaves the file as it is, and shows as a
     difference."""
     rendered = survey.places.rendered
@@ -126,7 +126,7 @@ def _merged(path: str, change: Change, ours: bytes, survey: Survey) -> bytes:
     return ours if merge.conflicts else merge.final
 
 
-def _template(change: Change, ours: bytes, survey: Survey) -> bytes:
+def _template(change: FileDiff, ours: bytes, survey: Survey) -> bytes:
     """Rows go into the matrix by meaning."""
     places, images = survey.places, [survey.places.rendered[side] for side in (change.before, change.after) if side]
     translated = {image.image.data: image.translation.data for image in images}

@@ -13,7 +13,7 @@ from sync_tools.translate import Translator
 from sync_tools.translate.pool import translate_many
 from sync_tools.translate.result import Translation
 from sync_tools.upstream.changeset import Image
-from sync_tools.upstream.steps import Side
+from sync_tools.upstream.patch import Side
 
 
 @dataclass(frozen=True)

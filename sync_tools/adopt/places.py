@@ -10,7 +10,7 @@ from sync_tools.ci.paths import counterpart
 from sync_tools.config import Config
 from sync_tools.policy import OURS, policy_for
 from sync_tools.translate import Translator
-from sync_tools.upstream.steps import Side
+from sync_tools.upstream.patch import Side
 
 GENERATED = "made again from its template"
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
+from sync_tools.adopt.steps import Step
 from sync_tools.adopt.survey import Survey
 from sync_tools.adopt.verdict import PathVerdict, Verdict
 from sync_tools.config import Config
@@ -13,8 +14,7 @@ from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.ledger.overview import state as ledger_state
 from sync_tools.ledger.reverts import named
 from sync_tools.port.known import Known
-from sync_tools.upstream.resolve import NUMBER
-from sync_tools.upstream.steps import Step
+from sync_tools.upstream.history import NUMBER
 
 State = Literal["open", "partly", "absent", "ported", "landed", "superseded", "reverted", "skipped"]
 BEHIND: tuple[State, ...] = ("partly", "absent")
@@ -99,7 +99,7 @@ def _by_content(step: Step, verdict: Verdict, refs: Sequence[str]) -> Row:
     return Row(
         pr=step.landing.pr,
         commit=step.landing.commit,
-        title=NUMBER.sub("", step.subject).strip(),
+        title=NUMBER.sub("", step.message.subject).strip(),
         state=verdict.state,
         held=sums.held + sums.gone,
         wanted=sums.wanted,
@@ -141,9 +141,9 @@ def _by_ledger(row: Row, ledger: Ledger, today: date) -> Row:
 def _paired(survey: Survey, found: Sequence[Row], refs: Sequence[str], config: Config) -> tuple[Row, ...]:
     """A landing that upstream undid and the fork never had is nothing to bring, and neither is what undid it."""
     out, steps = list(found), survey.steps
-    line = [(step.landing.commit, step.subject) for step in steps]
+    line = [(step.landing.commit, step.message.subject) for step in steps]
     for n, step in enumerate(steps):
-        for ref in named(step.subject, step.body, config.upstream.repo, line[:n][::-1].copy):
+        for ref in named(step.message.subject, step.message.body, config.upstream.repo, line[:n][::-1].copy):
             at = refs.index(ref) if ref in refs[:n] else None
             if at is None or out[at].state not in ("absent", "superseded"):
                 continue

@@ -6,6 +6,7 @@ from sync_tools.adopt.content import Judge, needed
 from sync_tools.adopt.fork import ForkFiles
 from sync_tools.adopt.images import Images
 from sync_tools.adopt.places import ForkPlaces
+from sync_tools.adopt.steps import Step, steps
 from sync_tools.adopt.trace import Trace, trace
 from sync_tools.adopt.verdict import Verdict
 from sync_tools.config import Config
@@ -13,7 +14,6 @@ from sync_tools.gitio import Repo
 from sync_tools.ledger.lines import split
 from sync_tools.translate import Translator
 from sync_tools.tree import Tree
-from sync_tools.upstream.steps import Step, steps
 from sync_tools.upstream.window import Window
 
 
@@ -32,7 +32,7 @@ def survey(upstream: Repo, window: Window, tree: Tree, config: Config, translato
     """Judge every landing of the window against a tree of the fork."""
     images = Images(upstream, translator)
     done = steps(upstream, window)
-    changed = {side for step in done for change in step.changes for side in change[:2] if side}
+    changed = {side for step in done for change in step.changes for side in (change.before, change.after) if side}
     texts = images.read(sorted(changed))
     traced = trace(done, lambda side: split(texts[side]))
     known = {side.path for side in changed} | upstream.tree(window.cutoff).paths()

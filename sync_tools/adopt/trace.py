@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sync_tools.adopt.lines import compact
-from sync_tools.upstream.steps import Change, Side, Step
+from sync_tools.adopt.steps import Step
+from sync_tools.upstream.course import threads
+from sync_tools.upstream.patch import FileDiff, Side
 
 BEFORE = -1
 
@@ -30,7 +32,7 @@ class Piece(NamedTuple):
 class Traced(NamedTuple):
     """One path of a landing; `file` is the index of its file in the trace."""
 
-    change: Change
+    change: FileDiff
     pieces: tuple[Piece, ...]
     file: int
 
@@ -38,11 +40,11 @@ class Traced(NamedTuple):
 @dataclass
 class File:
     """A file through its renames: as it was before the window, and as it is now (None where it is not there). `paths` are
-    all that it had, the newest last."""
+    all that it had, the newest last; `lines` are where they stand now."""
 
     first: Side | None
     last: Side | None
-    lines: list[Line]
+    lines: dict[int, Line]
     paths: list[str]
 
 
@@ -60,56 +62,49 @@ class Trace:
 
 def trace(steps: Sequence[Step], read: Callable[[Side], Sequence[bytes]]) -> Trace:
     """Follow the lines of a window; `read(side)` are the lines of a file."""
-    state = _Tracing(read)
-    traced = tuple(state.step(n, step.changes) for n, step in enumerate(steps))
-    standing = {
-        line: (file.last, i) for file in state.files if file.last is not None for i, line in enumerate(file.lines)
-    }
+    found = threads([[(change.old, change.new) for change in step.changes] for step in steps])
+    firsts = [steps[n].changes[i].before for n, i in (thread[0] for thread in found)]
+    state = _Tracing(read, [_file(first, read) for first in firsts])
+    numbers = {at: number for number, thread in enumerate(found) for at in thread}
+    traced = tuple(
+        tuple(state.change(n, change, numbers[n, i]) for i, change in enumerate(step.changes))
+        for n, step in enumerate(steps)
+    )
+    standing = {line: (file.last, i) for file in state.files if file.last is not None for i, line in file.lines.items()}
     return Trace(traced, tuple(state.files), standing, state.ended, state.rewritten)
+
+
+def _file(first: Side | None, read: Callable[[Side], Sequence[bytes]]) -> File:
+    lines = {i: Line(BEFORE, first, i) for i in range(len(read(first)))} if first else {}
+    return File(first, first, lines, [first.path] if first else [])
 
 
 @dataclass
 class _Tracing:
     read: Callable[[Side], Sequence[bytes]]
-    files: list[File] = field(default_factory=list)
-    at: dict[str, int] = field(default_factory=dict)
+    files: list[File]
     ended: dict[Line, int] = field(default_factory=dict)
     rewritten: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
-    def step(self, n: int, changes: Sequence[Change]) -> tuple[Traced, ...]:
-        numbers = [self._number(change.before) for change in changes]
-        for change in changes:
-            if change.before and (change.after is None or change.after.path != change.before.path):
-                self.at.pop(change.before.path, None)
-        return tuple(self._change(n, change, number) for change, number in zip(changes, numbers, strict=True))
-
-    def _number(self, side: Side | None) -> int:
-        """The file that a change is made to; a new one where the change adds it, or nothing changed it before."""
-        if side is not None and side.path in self.at:
-            return self.at[side.path]
-        lines = [Line(BEFORE, side, i) for i in range(len(self.read(side)))] if side else []
-        self.files.append(File(side, side, lines, [side.path] if side else []))
-        if side is not None:
-            self.at[side.path] = len(self.files) - 1
-        return len(self.files) - 1
-
-    def _change(self, n: int, change: Change, number: int) -> Traced:
+    def change(self, n: int, change: FileDiff, number: int) -> Traced:
         file = self.files[number]
-        pieces, out, at = [], [], 0
-        old, new = ([compact(line) for line in self.read(side)] if side else [] for side in change[:2])
+        old, new = self._texts(change.before), self._texts(change.after)
         had, has = frozenset(old), frozenset(new)
+        pieces, written = [], {}
         for hunk in change.hunks:
-            removed = tuple(file.lines[hunk.old.start : hunk.old.stop])
-            added = tuple(Line(n, change.after, i) for i in hunk.new) if change.after else ()
-            out += [*file.lines[at : hunk.old.start], *added]
-            at = hunk.old.stop
-            self.ended |= dict.fromkeys(removed, n)
+            removed = tuple(file.lines[i] for i in hunk.old)
+            added = {i: Line(n, change.after, i) for i in hunk.new} if change.after else {}
             gone = frozenset(line for i, line in zip(hunk.old, removed, strict=False) if old[i] not in has)
-            fresh = frozenset(line for i, line in zip(hunk.new, added, strict=False) if new[i] not in had)
-            pieces.append(Piece(removed, added, gone, fresh))
-        file.lines, file.last = [*out, *file.lines[at:]], change.after
+            fresh = frozenset(line for i, line in added.items() if new[i] not in had)
+            pieces.append(Piece(removed, tuple(added.values()), gone, fresh))
+            self.ended |= dict.fromkeys(removed, n)
+            written |= added
+        file.lines = change.shift.carried(file.lines) | written if change.after else {}
+        file.last = change.after
         if change.after:
-            self.rewritten |= {(number, new[i]): n for hunk in change.hunks for i in hunk.new}
-            self.at[change.after.path] = number
+            self.rewritten |= {(number, new[i]): n for i in written}
             file.paths.append(change.after.path)
         return Traced(change, tuple(pieces), number)
+
+    def _texts(self, side: Side | None) -> list[bytes]:
+        return [compact(line) for line in self.read(side)] if side else []

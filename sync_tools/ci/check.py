@@ -49,24 +49,18 @@ class CICheck:
         }
 
 
-def check(tree: Tree, ci: CI, base: Tree | None = None, baseline: Iterable[tuple[str, str, str]] = ()) -> CICheck:
+def check(tree: Tree, ci: CI, base: Tree | None = None, debt: Iterable[tuple[str, str, str]] = ()) -> CICheck:
     """The problems of a tree's CI. Those that `base` (the tree before, or upstream's translated) has too, and those
-    whose identity is in `baseline`, are inherited."""
+    whose identity is in `debt`, are inherited."""
     problems = tuple(_problems(tree, ci))
     kinds = {problem.kind for problem in problems}
     known = {problem.identity for problem in _problems(base, ci, kinds)} if base is not None and problems else set()
-    known |= set(baseline)
+    known |= set(debt)
     return CICheck(
         current=not any(problem.kind in ("stale", "template") for problem in problems),
         problems=tuple(problem for problem in problems if problem.identity not in known),
         inherited=tuple(problem for problem in problems if problem.identity in known),
     )
-
-
-def baseline_of(report: dict[str, Any]) -> frozenset[tuple[str, str, str]]:
-    """The identities in what `to_json` gave earlier, as a baseline."""
-    entries = [*report.get("problems", ()), *report.get("inherited", ())]
-    return frozenset((e.get("kind", ""), e.get("path", ""), e.get("job", "")) for e in entries if isinstance(e, dict))
 
 
 def _problems(tree: Tree, ci: CI, kinds: Collection[Kind] = KINDS) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """`sync ledger check`: ledgers derived again, decisions and overlays looked at by the day."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from sync_tools.commands.options import Settings
@@ -12,7 +12,7 @@ from sync_tools.ledger.maker import by_another_renderer
 from sync_tools.plural import counted
 from sync_tools.port.overlays import Standing, compared, overlay_problems
 from sync_tools.port.recheck import Recheck
-from sync_tools.terminal import clean, print_json
+from sync_tools.terminal import clean, print_json, watched
 from sync_tools.tree import Tree
 
 OLDER = "made by other rules: not derived again; port again to renew"
@@ -33,7 +33,8 @@ def checking(settings: Settings, number: str | None) -> int:
     desk, config = Desk(settings.repo, settings.config), settings.config
     landings, head = desk.landings(number), desk.head(number)
     asked = [x for x in landings if number is None or x.ledger.upstream.stem == store.stem_of(config, number)]
-    answer = _answer(settings, landings, asked, head, overlays=number is None)
+    with watched(settings.json) as progress:
+        answer = _answer(settings, landings, asked, head, progress, overlays=number is None)
     if settings.json:
         print_json({**asdict(answer)})
     else:
@@ -42,12 +43,19 @@ def checking(settings: Settings, number: str | None) -> int:
 
 
 def _answer(
-    settings: Settings, landings: Sequence[Landing], asked: Sequence[Landing], head: Tree, *, overlays: bool
+    settings: Settings,
+    landings: Sequence[Landing],
+    asked: Sequence[Landing],
+    head: Tree,
+    progress: Callable[[str], None],
+    *,
+    overlays: bool,
 ) -> Answer:
     config, today = settings.config, settings.today
     problems, older = list[Problem](), list[str]()
     recheck = Recheck(landings, config, settings.upstream, head) if asked else None
-    for landing in asked if recheck else ():
+    for n, landing in enumerate(asked if recheck else (), 1):
+        progress(f"checking {landing.path}, {n} of {len(asked)}")
         checked = recheck.checked(landing)
         stale = rendered(landing.ledger, head, config)
         problems += checked.problems

@@ -1,21 +1,20 @@
 """`sync import`."""
 
+import shlex
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
 from sync_tools.commands.options import Settings
 from sync_tools.importer import Imported, import_tree
 from sync_tools.plural import counted
-from sync_tools.terminal import clean, console, print_json
+from sync_tools.terminal import clean, print_json, watched
 from sync_tools.upstream.mirror import cache_dir
 
 
 def run(settings: Settings, at: str, to: Path) -> int:
     """Import a revision; 1 where a file, a site or an old name waits for a person."""
-    out = console(stderr=True)
-    with out.status(f"translating upstream at {clean(at)}") if out.is_terminal and not settings.json else nullcontext():
+    with watched(settings.json, f"translating upstream at {at}"):
         done = import_tree(settings.upstream, at, to, settings.config, cache=cache_dir() / "translations")
     if settings.json:
         value = asdict(done)
@@ -24,7 +23,7 @@ def run(settings: Settings, at: str, to: Path) -> int:
     else:
         for line in _lines(done, to):
             print(clean(line))
-    return 1 if done.failed or done.unresolved or done.unjustified else 0
+    return 1 if _waits(done) else 0
 
 
 def _lines(done: Imported, to: Path) -> Iterator[str]:
@@ -52,3 +51,17 @@ def _lines(done: Imported, to: Path) -> Iterator[str]:
         f"{done.translated} translated, {done.identical} as they were, {done.dropped} dropped, {done.failed} failed"
     )
     yield f"{done.files} files of {done.upstream_commit[:12]} in {to}: {counts} ({done.seconds:.1f} s)"
+    if waits := _waits(done):
+        yield f"Waits for a person, so the exit code is 1: {waits}."
+    if done.commit:
+        yield f"Next: cd {shlex.quote(str(to))}, decide what waits, then vime-sync status"
+
+
+def _waits(done: Imported) -> str:
+    """What makes the exit code 1, in words."""
+    counts = (
+        (done.failed, counted(done.failed, "file") + " that failed"),
+        (len(done.unjustified), counted(len(done.unjustified), "old name") + " that nothing keeps"),
+        (len(done.unresolved), counted(len(done.unresolved), "unresolved site")),
+    )
+    return ", ".join(words for count, words in counts if count)

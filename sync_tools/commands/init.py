@@ -17,9 +17,9 @@ from sync_tools.ledger.desk import Desk
 from sync_tools.plural import counted
 from sync_tools.port.fork import Fork
 from sync_tools.port.known import known
-from sync_tools.terminal import clean, print_json
+from sync_tools.terminal import clean, print_json, watched
 from sync_tools.upstream.mirror import cache_dir
-from sync_tools.upstream.resolve import main_line
+from sync_tools.upstream.resolve import newest
 from sync_tools.upstream.window import window
 
 
@@ -52,9 +52,10 @@ def adopting(settings: Settings, cutoff: str, tip: str | None, dry_run: bool) ->
         )
     upstream, repo = settings.upstream, settings.repo
     who = Fork(repo).committer()
-    span = window(upstream, cutoff, tip or main_line(upstream))
+    span = window(upstream, cutoff, newest(upstream, tip))
     tree = Desk(repo, config).here()
-    found = adopt(repo, tree, upstream, span, config, cache_dir() / "translations", f"{who.name} <{who.email}>")
+    with watched(settings.json, "comparing the fork with upstream"):
+        found = adopt(repo, tree, upstream, span, config, cache_dir() / "translations", f"{who.name} <{who.email}>")
     ledgers, had = store.read_all(tree, config), known(repo, repo.head(), config)
     prs = rows(found.survey, ledgers, had, {}, datetime.now(UTC).date(), config)
     told = found.differences

@@ -11,7 +11,7 @@ from sync_tools.errors import SyncError
 from sync_tools.ledger import store
 from sync_tools.ledger.decide import resolve
 from sync_tools.ledger.desk import Desk
-from sync_tools.ledger.due import as_of, by_owner, waiting
+from sync_tools.ledger.due import as_of, by_owner, waiting, waiting_lines
 from sync_tools.ledger.evidence import attach, code_tree, gather
 from sync_tools.ledger.github import pull_request, text
 from sync_tools.ledger.markdown import render
@@ -20,7 +20,7 @@ from sync_tools.ledger.overview import lines, overview
 from sync_tools.ledger.show import Reader, console, show
 from sync_tools.plural import counted
 from sync_tools.port.fork import Fork
-from sync_tools.terminal import clean, print_json
+from sync_tools.terminal import clean, fitted, print_json
 from sync_tools.tree import MemoryTree, Tree
 from sync_tools.upstream import forge
 
@@ -38,7 +38,7 @@ def listing(settings: Settings) -> int:
         print(f"no ledgers in {settings.config.ledgers}/ and on no branch; vime-sync port N writes one")
     else:
         for line in lines(rows):
-            print(clean(line))
+            print(fitted(clean(line)))
     return 1 if any(row.waiting for row in rows) else 0
 
 
@@ -51,16 +51,8 @@ def waiting_list(settings: Settings, owner: str) -> int:
     if settings.json:
         print_json({"waiting": [asdict(row) for row in rows]})
     else:
-        for row in rows:
-            when = f"until {row.until}" if row.state == "decided" else f"ran out {row.until}" * (row.state == "ran out")
-            place = f"{row.path}:{row.line}" + (f" (on {row.branch})" if row.branch else "")
-            print(
-                clean(
-                    "  ".join(
-                        (row.who or "nobody", when or "open", row.op, f"{row.ref} {row.entry}", place, row.reason)
-                    )
-                )
-            )
+        for line in waiting_lines(rows):
+            print(clean(line))
         print(f"{counted(sum(row.now for row in rows), 'entry', 'entries')} to decide now")
     return 1 if any(row.now for row in rows) else 0
 

@@ -1,9 +1,13 @@
 """Run the command line and turn every failure that a person can mend into two lines and exit code 2."""
 
 import os
+import signal
 import sys
 import traceback
+from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
+from types import FrameType
 
 import typer
 
@@ -15,13 +19,56 @@ from sync_tools.terminal import print_error
 USAGE, CLICK = typer.BadParameter.__mro__[1:3]
 
 
+def end_tidily() -> None:
+    """Let a signal that ends the process be an interruption as from the keyboard, so that nothing half done is left.
+    Only for a process that is `sync` alone."""
+
+    def ended(by: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    for by in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(by) is signal.SIG_DFL:
+            signal.signal(by, ended)
+
+
 def run_app(app: typer.Typer, arguments: list[str]) -> int:
     """The exit code of `sync ARGUMENTS`."""
     as_json = "--json" in arguments
     forget_surroundings()
+    _open_streams()
+    try:
+        code = _run(app, arguments, as_json)
+        sys.stdout.flush()
+        return code
+    except OSError as e:
+        # Nobody reads, or it cannot be written: what is left to say must not be tried again when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(e, BrokenPipeError):
+            return 141
+        with suppress(OSError):
+            print_error(
+                SyncError(f"cannot write the answer: {e.strerror}", "standard output", "make room for it"), False
+            )
+        return 2
+
+
+def _open_streams() -> None:
+    """A stream that whoever started the process has closed takes what is said, and no file is opened in its place; one
+    that cannot spell a character shows its number."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _run(app: typer.Typer, arguments: list[str], as_json: bool) -> int:
     try:
         result = app(arguments, standalone_mode=False, prog_name="vime-sync")
         return result if isinstance(result, int) else 0
+    except SystemExit as e:  # what click makes of a reader that is gone, in every mode
+        raise BrokenPipeError from e
     except SyncError as e:
         error = e
     except GitFailed as e:
@@ -33,8 +80,7 @@ def run_app(app: typer.Typer, arguments: list[str]) -> int:
         error = SyncError(e.format_message(), "", "see vime-sync --help")
     except OSError as e:
         if isinstance(e, BrokenPipeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 141
+            raise
         error = SyncError(e.strerror or str(e), str(e.filename or ""), "check that the file can be read and written")
     except (KeyboardInterrupt, typer.Abort):
         return 130

@@ -16,11 +16,12 @@ from sync_tools.plan.window import plan_window, window_reader
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
 from sync_tools.port.style import seam_style
-from sync_tools.terminal import clean, console, print_json
+from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.history import messages
-from sync_tools.upstream.resolve import bare_commit, landing, main_line
+from sync_tools.upstream.mirror import cache_dir
+from sync_tools.upstream.resolve import bare_commit, landing, landing_on, newest
 from sync_tools.upstream.window import window
 
 
@@ -38,11 +39,13 @@ def run(
     if cutoff is not None or len(prs) + len(commits) != 1:
         raise SyncError("plan takes one change, or a window", "vime-sync plan", "vime-sync plan 1921, or --cutoff REV")
     upstream, config = settings.upstream, settings.config
-    landed = landing(upstream, prs[0]) if prs else bare_commit(upstream, commits[0])
-    ground = _ground(settings, base)
     line = messages(upstream, _tip(settings, tip))
+    found = landing_on(line, prs[0]) if prs and not tip else None
+    landed = found or (landing(upstream, prs[0]) if prs else bare_commit(upstream, commits[0]))
+    ground = _ground(settings, base)
     reader = Reader(upstream, config, standing(ground.fork.repo, ground.base, config, upstream, line))
-    made = plan(collect(upstream, landed), reader, ground)
+    with watched(settings.json, "following upstream's lines"):
+        made = plan(collect(upstream, landed), reader, ground)
     if settings.json:
         print_json(as_object(made))
     else:
@@ -53,15 +56,12 @@ def run(
 
 def _window(settings: Settings, base: str | None, cutoff: str, tip: str | None) -> int:
     upstream, config, fork = settings.upstream, settings.config, Fork(settings.repo)
-    asked = window(upstream, cutoff, tip or main_line(upstream))
+    asked = window(upstream, cutoff, newest(upstream, tip))
     commit = fork.base(base)
     where = standing(fork.repo, commit, config, upstream, messages(upstream, asked.tip))
-    made = plan_window(
-        asked.cutoff,
-        asked.tip,
-        window_reader(upstream, config, where, asked.cutoff, asked.tip),
-        side(fork.repo, commit, config),
-    )
+    with watched(settings.json, "following upstream's lines"):
+        reader = window_reader(upstream, config, where, asked.cutoff, asked.tip)
+        made = plan_window(asked.cutoff, asked.tip, reader, side(fork.repo, commit, config))
     if settings.json:
         print_json(window_object(made))
     else:
@@ -70,18 +70,18 @@ def _window(settings: Settings, base: str | None, cutoff: str, tip: str | None) 
 
 
 def _tip(settings: Settings, tip: str | None) -> str:
-    return bare_commit(settings.upstream, tip).commit if tip else main_line(settings.upstream)
+    return bare_commit(settings.upstream, newest(settings.upstream, tip)).commit
 
 
 def _ground(settings: Settings, base: str | None) -> Ground:
-    """The fork as a port would find it, but that nothing is kept of what is translated."""
+    """The fork as a port would find it."""
     config, fork = settings.config, Fork(settings.repo)
     commit = fork.base(base)
     tree = fork.repo.tree(commit)
     setting = Setting(
         tree=tree,
         config=config,
-        translator=Translator(config, seam_style(tree, config)),
+        translator=Translator(config, seam_style(tree, config), cache_dir() / "translations"),
         format=lambda path, data: format_bytes(path, data, config.formatting),
         removed_by=cache(lambda path: fork.removed_by(path, commit)),
     )

@@ -1,6 +1,7 @@
 """`sync port`: run it, and say what came out."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from sync_tools.commands.options import Settings
@@ -10,16 +11,18 @@ from sync_tools.plan.forport import Briefer, plan_lines, plan_object
 from sync_tools.plan.model import Briefing
 from sync_tools.plural import counted
 from sync_tools.port import paused
+from sync_tools.port.branches import branch_name
 from sync_tools.port.fork import Fork
 from sync_tools.port.pipeline import Progress
 from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
-from sync_tools.port.session import Places, Session, branch_name, resume, start
+from sync_tools.port.session import Places, Session, resume, start
 from sync_tools.port.window_session import resume_window, start_window
 from sync_tools.terminal import clean, console, print_json, watched
 from sync_tools.upstream.mirror import open_upstream
 from sync_tools.upstream.resolve import Landing, bare_commit
 
+DONE = ("clean", "present")
 NAMES_BRANCH = re.compile(r"[0-9a-f]{12,40}")
 
 
@@ -42,7 +45,7 @@ def run(settings: Settings, request: Request, *, go_on: bool, abort: bool) -> in
 
 def _start(settings: Settings, fork: Fork, request: Request, progress: Progress) -> tuple[Session, Briefer]:
     places = Places(settings.config, settings.upstream, fork, settings.today)
-    begin = start_window if request.cutoff or request.tip else start
+    begin = start if request.cutoff is None and request.tip is None else start_window
     session = begin(request, places, progress)
     return session, Briefer(places.upstream, fork.repo, fork.base(request.base), places.config)
 
@@ -68,8 +71,7 @@ def _abort(settings: Settings, fork: Fork, request: Request) -> int:
 
 
 def _branch(settings: Settings, request: Request) -> str | None:
-    landings = [Landing(pr, "") for pr in request.prs]
-    landings += [_commit(settings, rev) for rev in request.commits]
+    landings = [Landing(c, "") if isinstance(c, int) else _commit(settings, c) for c in request.changes]
     return branch_name(request.name, landings, settings.config) if landings or request.name else None
 
 
@@ -91,6 +93,16 @@ def _value(session: Session, told: Sequence[Briefing | None]) -> dict[str, objec
     }
 
 
+def _sum(session: Session) -> str:
+    """What the landings of a window come to."""
+    states = Counter(port.status for port in session.ports)
+    told = ", ".join(f"{n} {state}" for state, n in states.most_common())
+    ledgers = [port.ledger for port in session.ports]
+    total, accounted = sum(x.added + x.removed for x in ledgers), sum(x.accounted for x in ledgers)
+    pending = sorted({name for port in session.ports for name, c in port.checks.items() if c.result == "not run"})
+    return f"{told}; {accounted} of {total} lines accounted for; pending: {', '.join(pending) or 'none'}"
+
+
 def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upstream: str) -> None:
     from rich.text import Text
 
@@ -98,8 +110,14 @@ def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upst
     if session.window:
         out.print(Text(f"Window {session.window}: {counted(len(session.ports), 'change')}", style="bold"))
     for port, plan in zip(session.ports, told, strict=True):
+        if session.window and port.status in DONE:
+            continue
         for style, line in [*lines(port), *(plan_lines(port, plan, upstream) if plan else ())]:
-            out.print(Text(clean(line), style=style))
+            # What a landing of the window does to another one's lines is done with it.
+            if not session.window or (style and not line.startswith("  plan: ")):
+                out.print(Text(clean(line), style=style))
+    if session.window and session.ports:
+        out.print(Text(_sum(session)))
     if session.worktree:
         out.print(Text(f"Resolve the conflicts in {session.worktree}", style="bold"))
         out.print("then: vime-sync port --continue   (or --abort)")
@@ -109,7 +127,8 @@ def _show(session: Session, told: Sequence[Briefing | None], dry_run: bool, upst
         out.print("Nothing was written (--dry-run).")
     elif session.branch:
         out.print(Text(f"Branch {session.branch}  ({session.seconds:.1f} s)", style="bold"))
-        numbers = " ".join(str(p.changes.pr or p.changes.commit[:12]) for p in session.ports)
-        out.print(f"Next: vime-sync ledger show {numbers.split()[0]}   ·   git switch {session.branch}")
+        first = session.ports[0].changes
+        look = "list --waiting" if session.window else f"show {first.pr or first.commit[:12]}"
+        out.print(f"Next: vime-sync ledger {look}   ·   git switch {session.branch}")
     else:
         out.print("No branch was needed: the fork has it all, and its ledger stands.")

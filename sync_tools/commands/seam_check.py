@@ -20,8 +20,8 @@ def run(settings: Settings, engine: str | None, table: Path | None, against: str
     if engine is not None and table is not None:
         raise SyncError("one engine is needed", "seam check", "give --engine or --table")
     rows = all_rows()
-    one = take(engine, asked_names(rows)) if engine else load(table) if table else carried()
-    other = _other(against, rows) if against else None
+    one = take(engine, asked_names(rows)) if engine is not None else load(table) if table is not None else carried()
+    other = _other(against, rows) if against is not None else None
     found, later = problems(rows, one), problems(rows, other) if other else []
     between = changes(one, other, rows) if other else []
     if settings.json:

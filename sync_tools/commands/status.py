@@ -1,6 +1,5 @@
 """`sync status`: what of upstream the fork has, what it lacks, and what waits for a person."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -16,16 +15,19 @@ from sync_tools.ledger.desk import Desk
 from sync_tools.ledger.due import as_of
 from sync_tools.ledger.escape import plain
 from sync_tools.ledger.judge import overlay_of
+from sync_tools.plan.relations import mends
 from sync_tools.plural import counted
 from sync_tools.port.known import known
 from sync_tools.port.style import seam_style
-from sync_tools.terminal import clean, print_json
+from sync_tools.terminal import clean, fitted, print_json, watched
 from sync_tools.translate import Translator
 from sync_tools.upstream.mirror import cache_dir
-from sync_tools.upstream.resolve import main_line
+from sync_tools.upstream.resolve import newest
 from sync_tools.upstream.window import Window, window
 
-FIX = re.compile(r"\b(?:bug|fix|revert|repair|correct|restore)", re.IGNORECASE)
+# A list that is longer says how many it leaves out.
+SHOWN = 15
+HEAD = f"  {'landing':<14}{'lines here':<12}  title"
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,15 @@ class Status:
         return any(w.open or w.expired for w in self.waiting) or any(o.expired for o in self.overlays)
 
 
-def run(settings: Settings, tip: str | None, cutoff: str | None) -> int:
+def run(settings: Settings, tip: str | None, cutoff: str | None, every: bool) -> int:
     """Print it; 1 where an entry is open, or a decision or an overlay has run out. Raises SyncError without a cutoff."""
-    status = status_of(settings, tip, cutoff)
+    with watched(settings.json, "looking for upstream's landings in the fork"):
+        status = status_of(settings, tip, cutoff)
     if settings.json:
         print_json(_object(status))
     else:
-        for line in lines(status, settings.config.upstream.repo):
-            print(clean(line))
+        for line in lines(status, settings.config.upstream.repo, every):
+            print(fitted(clean(line)))
     return 1 if status.needs_person else 0
 
 
@@ -59,14 +62,15 @@ def status_of(settings: Settings, tip: str | None, cutoff: str | None) -> Status
     config, upstream, today = settings.config, settings.upstream, settings.today
     base = settings.repo.head()
     had = known(settings.repo, base, config)
-    if not (since := cutoff or had.cutoff):
+    since = had.cutoff if cutoff is None else cutoff
+    if since is None:
         raise SyncError(
             "nothing says which commit of upstream's the fork began at",
             "upstream.cutoff in sync.toml",
             "vime-sync init --cutoff REV adopts the fork, or name one with --cutoff",
         )
     tree = settings.repo.tree(base)
-    span = window(upstream, since, tip or main_line(upstream))
+    span = window(upstream, since, newest(upstream, tip))
     translator = Translator(config, seam_style(tree, config), cache_dir() / "translations")
     found = survey(upstream, span, tree, config, translator)
     ledgers = [as_of(ledger, config, today) for ledger in store.read_all(tree, config)]
@@ -101,8 +105,9 @@ def _counts(found: Sequence[Row]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def lines(status: Status, repo: str) -> Iterator[str]:
+def lines(status: Status, repo: str, every: bool) -> Iterator[str]:
     """For people: what needs one first, then what is missing, newest last, then what is there."""
+    shown = None if every else SHOWN
     behind = [row for row in status.rows if row.state in BEHIND]
     yield f"{repo} {status.window.cutoff[:12]}..{status.window.tip[:12]}: {counted(len(status.rows), 'landing')}"
     yield from _person(status)
@@ -113,15 +118,26 @@ def lines(status: Status, repo: str) -> Iterator[str]:
     ):
         if chosen:
             yield f"\n{title}"
-            yield from (_line(row) for row in chosen)
+            yield HEAD
+            yield from (_line(row) for row in chosen[:shown])
+            if len(chosen) > len(chosen[:shown]):
+                yield f"  and {len(chosen) - SHOWN} more (--all)"
     yield ""
     yield from _there(status.rows)
     yield f"{counted(len(behind), 'landing')} behind, {counted(sum(row.behind for row in behind), 'line')}"
+    yield from _next(behind)
+
+
+def _next(behind: Sequence[Row]) -> Iterator[str]:
+    """What to do about it: a fix before anything else, and nothing twice that waits on a branch."""
+    here = [row for row in behind if not row.branch]
+    if row := next((row for row in here if _is_fix(row)), next(iter(here), None)):
+        yield f"Next: vime-sync plan {_name(row).lstrip('#')}"
 
 
 def _is_fix(row: Row) -> bool:
     """A landing that says that it mends something, and the lines that it mended all stand."""
-    return row.intact and FIX.search(row.title) is not None
+    return row.intact and (mends(row.title) or row.title.startswith("Revert"))
 
 
 def _person(status: Status) -> Iterator[str]:
@@ -151,8 +167,8 @@ def _terms(who: str, until: str | None, expired: bool) -> str:
 
 
 def _line(row: Row) -> str:
-    place = f"  (on {row.branch})" if row.branch else ""
-    return f"  {_name(row):<14}{f'{row.held}/{row.wanted}':<12}  {plain(row.title)}{place}"
+    place = f"(on {row.branch}) " if row.branch else ""
+    return f"  {_name(row):<14}{f'{row.held} of {row.wanted}':<12}  {place}{plain(row.title)}"
 
 
 def _there(found: Sequence[Row]) -> Iterator[str]:

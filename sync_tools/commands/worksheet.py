@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sync_tools.commands.options import Settings
 from sync_tools.errors import SyncError
-from sync_tools.files import write_atomically
+from sync_tools.files import write_out
 from sync_tools.formatters import format_bytes
 from sync_tools.ledger.desk import Desk
 from sync_tools.ledger.model import Ledger
@@ -36,7 +36,7 @@ def run(settings: Settings, number: str, only: str, out: Path | None) -> int:
     open_ = sum(sheet.state == "open" for sheet in found)
     if out is not None:
         title = f"Worksheets of {ledger.upstream.ref}: {ledger.upstream.title}"
-        write_atomically(out, page(found, title, number).encode("utf-8", "replace"))
+        write_out(out, page(found, title, number).encode("utf-8", "replace"))
     if settings.json:
         print_json({"sheets": [asdict(sheet) for sheet in found], "open": open_, "written": str(out) if out else None})
     elif out is not None:

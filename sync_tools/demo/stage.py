@@ -36,9 +36,10 @@ class Stage:
         if markdown:
             self.console.print(Markdown(markdown))
 
-    def sync(self, *args: str, expect: Sequence[int] = (0,)) -> bool:
-        """Runs `sync` as the user would; True when it ended with an expected exit code."""
-        return self._run(["sync", *args], [sys.executable, "-m", "sync_tools", *args], expect)
+    def sync(self, *args: str, expect: Sequence[int] = (0,), first: int | None = None) -> bool:
+        """Runs `sync` as the user would, and shows the `first` lines of what it says; True when it ended with an expected
+        exit code."""
+        return self._run(["vime-sync", *args], [sys.executable, "-m", "sync_tools", *args], expect, first)
 
     def git(self, repo: str, *args: str) -> bool:
         command = ["git", "-C", repo, *args]
@@ -50,11 +51,14 @@ class Stage:
         shown = subprocess.run(command, cwd=self.folder, capture_output=True, env=self._env())
         return shown.stdout.decode("utf-8", "replace")
 
-    def _run(self, shown: Sequence[str], argv: Sequence[str], expect: Sequence[int]) -> bool:
+    def _run(self, shown: Sequence[str], argv: Sequence[str], expect: Sequence[int], first: int | None = None) -> bool:
         line = shlex.join(shown)
         self.console.print(f"\n[bold cyan]$[/] [bold]{_plain(line)}[/]", soft_wrap=True)
         self.console.file.flush()
-        ended = subprocess.run(argv, cwd=self.folder, env=self._env(), stderr=subprocess.PIPE)
+        out = None if first is None else subprocess.PIPE
+        ended = subprocess.run(argv, cwd=self.folder, env=self._env(), stdout=out, stderr=subprocess.PIPE)
+        if first is not None:
+            self._beginning(ended.stdout.decode("utf-8", "replace").splitlines(), first)
         errors = ended.stderr.decode("utf-8", "replace")
         print(errors, end="", file=sys.stderr, flush=True)
         if ended.returncode in expect and "Traceback (most recent call last)" not in errors:
@@ -65,6 +69,13 @@ class Stage:
         self.surprises.append(f"{line}: {surprise}")
         self.console.print(f"[bold red]{surprise}[/]")
         return False
+
+    def _beginning(self, lines: Sequence[str], first: int) -> None:
+        for line in lines[:first]:
+            self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        if len(lines) > first:
+            self.console.print(f"[dim]... {len(lines) - first} more lines[/]")
+        self.console.file.flush()
 
     def _env(self) -> dict[str, str]:
         clean = {k: v for k, v in os.environ.items() if k not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}

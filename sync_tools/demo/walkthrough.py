@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sync_tools.demo.forks import build_handwritten_fork, build_imported_fork
+from sync_tools.demo.forks import build_handwritten_fork, build_imported_fork, parent_of
 from sync_tools.demo.side_by_side import side_by_side
 from sync_tools.demo.stage import Stage
 from sync_tools.demo.upstream import build_upstream
@@ -25,7 +25,7 @@ def run(workdir: Path | None = None, keep: bool = False) -> int:
     removed at the end unless `keep` is set.
     """
     folder = workdir or Path(tempfile.mkdtemp(prefix="sync-demo-"))
-    for name in ("upstream", "imported", "handwritten"):
+    for name in ("upstream", "imported", "handwritten", "replayed"):
         shutil.rmtree(folder / name, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     stage = Stage(folder.resolve(), Console())
@@ -41,7 +41,7 @@ def _the_story(stage: Stage) -> None:
     _upstream_and_import(stage)
     _port_streaming(stage)
     _its_ledger(stage)
-    _two_more(stage)
+    _a_window(stage)
     _a_fork_by_hand(stage)
 
 
@@ -59,10 +59,12 @@ def _upstream_and_import(stage: Stage) -> None:
 
 def _port_streaming(stage: Stage) -> None:
     stage.chapter("2. One pull request, all the way", "#1921 adds a rollout that reads SGLang's streams, and its test.")
+    stage.say("What it stands on, and what became of it upstream:")
+    stage.sync("plan", "1921", *IMPORTED, *UPSTREAM)
     if not stage.sync("port", "1921", *IMPORTED, *UPSTREAM):
         return
     stage.say("Your checkout is as it was; there is one new branch with two commits:")
-    stage.git("imported", "log", "--stat=100", "--format=%n%h %s%n%n%b", "main..sync/slime-pr-1921")
+    stage.git("imported", "log", "--stat=100", "--format=%n%h %s", "main..sync/slime-pr-1921")
     stage.say("SGLang's chunks are cumulative and vLLM's are deltas, so this is what became of the code:")
     theirs = stage.read("upstream", "main", STREAM[0])
     ours = stage.read("imported", "sync/slime-pr-1921", STREAM[1])
@@ -74,49 +76,45 @@ def _port_streaming(stage: Stage) -> None:
 def _its_ledger(stage: Stage) -> None:
     stage.chapter("3. Where every upstream line went", "The ledger is on the branch. `check` derives it again.")
     stage.git("imported", "switch", "-q", "sync/slime-pr-1921")
-    stage.sync("ledger", "show", "1921", *IMPORTED, *UPSTREAM, expect=ANY)
+    stage.sync("ledger", "show", "1921", *IMPORTED, *UPSTREAM, expect=ANY, first=40)
     stage.sync("ledger", "check", *IMPORTED, *UPSTREAM)
     stage.sync("ci", "check", *IMPORTED)
     stage.say("The text for the pull request, with its labels:")
-    stage.sync("ledger", "show", "1921", "--format", "github", *IMPORTED, *UPSTREAM, expect=ANY)
+    stage.sync("ledger", "show", "1921", "--format", "github", *IMPORTED, *UPSTREAM, expect=ANY, first=20)
     stage.git("imported", "switch", "-q", "main")
 
 
-def _two_more(stage: Stage) -> None:
-    stage.chapter("4. Two more", "#1920 moves an example into the core. #1861 hardens a conversation with tools.")
-    for number in ("1920", "1861"):
-        if stage.sync("port", number, *IMPORTED, *UPSTREAM):
-            stage.git("imported", "diff", "--stat=100", f"main...sync/slime-pr-{number}")
+def _a_window(stage: Stage) -> None:
+    stage.chapter("4. All that upstream landed since", "The fork lags behind. First where it stands, then all at once.")
+    stage.sync("status", *IMPORTED, *UPSTREAM)
+    stage.sync("port", "--tip", "main", "--as", "catch-up", *IMPORTED, *UPSTREAM, expect=ANY, first=16)
+    stage.git("imported", "diff", "--shortstat", "main...sync/slime-catch-up")
+    stage.say("And the proof: each commit ported one by one leads to the import of the last one, to the byte.")
+    first = parent_of(stage.folder / "upstream", 1861)
+    stage.sync("replay", "--from", first[:12], "--to", "main", "--workdir", "replayed", *UPSTREAM, expect=ANY)
 
 
 def _a_fork_by_hand(stage: Stage) -> None:
     stage.chapter(
-        "5. The same onto a fork that people wrote",
+        "5. A fork that people wrote",
         "It has no seam module, its own formatting, a file under another name, and `examples/retool` was removed.",
     )
     build_handwritten_fork(stage.folder / "handwritten")
     stage.git("handwritten", "log", "--oneline")
     stage.say("#1921 was landed by hand and has grown since: nothing is overwritten, what differs is listed.")
-    if stage.sync("port", "1921", *HANDWRITTEN, *UPSTREAM, expect=ANY):
-        _show_ledger(stage, "1921")
+    stage.sync("port", "1921", *HANDWRITTEN, *UPSTREAM, expect=ANY)
     stage.say(
         "#1861 edits a file that the fork removed: `absent`, with the commit that removed it. Nothing is guessed."
     )
-    if stage.sync("port", "1861", *HANDWRITTEN, *UPSTREAM, expect=(1,)):
-        _show_ledger(stage, "1861")
+    stage.sync("port", "1861", *HANDWRITTEN, *UPSTREAM, expect=(1,))
     stage.say(
-        "#1920 deletes files that the fork has edited. That is for a person: the worktree waits with the conflicts, "
+        "#1920 deletes files that the fork has edited. That is for a person: the conflicts wait in a work tree, "
         "no branch has moved, and `--abort` takes it away."
     )
     if stage.sync("port", "1920", *HANDWRITTEN, *UPSTREAM, expect=(1,)):
         stage.sync("port", "--abort", *HANDWRITTEN)
+    stage.sync("ledger", "list", *HANDWRITTEN, expect=ANY)
     stage.git("handwritten", "status", "--short", "--branch")
-
-
-def _show_ledger(stage: Stage, number: str) -> None:
-    stage.git("handwritten", "switch", "-q", f"sync/slime-pr-{number}")
-    stage.sync("ledger", "show", number, *HANDWRITTEN, *UPSTREAM, expect=ANY)
-    stage.git("handwritten", "switch", "-q", "main")
 
 
 def _the_end(stage: Stage, kept: bool) -> int:

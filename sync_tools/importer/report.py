@@ -81,7 +81,7 @@ class Imported:
 def account(tree: Tree, config: Config) -> Imported:
     """The report on a translated tree, before it is written anywhere."""
     failed = {path for path, t in tree.translations.items() if any(s.what == FAILED for s in t.unresolved)}
-    changed = {p for p, t in tree.translations.items() if t.data != tree.sources[p]} - failed
+    changed = {p for p, t in tree.translations.items() if t.data != tree.sources[p]}
     sites = [Unresolved(p, s.line, s.what, s.why) for p, t in sorted(tree.translations.items()) for s in t.unresolved]
     unresolved = (*sites, *dangling(tree.sources, tree.dropped), *tree.collisions)
     kept, unjustified = _standing(tree, config)

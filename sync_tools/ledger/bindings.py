@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from sync_tools.syntax import parsed
+
 Binding = tuple[str, str, str]
 """The module (with its leading dots), the name taken from it (empty: the module itself), the name that it gets."""
 
@@ -34,10 +36,8 @@ class Imports:
 
     @staticmethod
     def of(lines: Sequence[bytes]) -> "Imports":
-        try:
-            body = ast.parse(b"\n".join(lines)).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return Imports(lines, ())
+        tree = parsed(b"\n".join(lines))
+        body = tree.body if tree else []
         return Imports(lines, tuple(_statement(n) for n in body if isinstance(n, ast.Import | ast.ImportFrom)))
 
     @cached_property

@@ -103,7 +103,8 @@ class Desk:
             if self.repo.commit_of(branch) and self.repo.tree(branch).blob(path):
                 return branch
         own = self._branch(stem).removeprefix(HEADS)
-        raise SyncError("there is no ledger of this change", f"{path}, branch {own}", f"vime-sync port {number}")
+        fix = f"vime-sync port {number}, or vime-sync port --continue where its conflicts wait"
+        raise SyncError("there is no ledger of this change", f"{path}, branch {own}", fix)
 
     def _branches(self, *which: str) -> list[str]:
         """The branches of ports, the newest first."""

@@ -1,8 +1,9 @@
 """Decisions with an end: from the day after it an entry is open again, whatever its ledger's file says."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 from typing import Literal
 
 from sync_tools.config import Config, Overlay
@@ -86,3 +87,14 @@ def by_owner(found: Iterable[Waiting], owner: str = "") -> list[Waiting]:
     """By who is to act, then by day, what waits now first; `owner` is a part of a name, in any casing."""
     mine = [w for w in found if owner.lower() in w.who.lower()]
     return sorted(mine, key=lambda w: (not w.who, w.who, not w.now, w.until or "", w.ref, w.path, w.line))
+
+
+def waiting_lines(rows: Sequence[Waiting]) -> Iterator[str]:
+    """For people, by owner: when and what, then under it where and why."""
+    for who, theirs in groupby(rows, key=lambda row: row.who):
+        yield who or "nobody's"
+        for row in theirs:
+            when = {"open": "open", "ran out": f"ran out on {row.until}", "decided": f"until {row.until}"}[row.state]
+            place = f"{row.path}:{row.line}" + (f" (on {row.branch})" if row.branch else "")
+            yield f"  {when:<22}{row.op:<10}  {row.ref} {row.entry}"
+            yield f"    {place}: {row.reason}"

@@ -11,7 +11,7 @@ IN_CODE = ENTITIES | {c: f"&#{ord(c)};" for c in "@#_"}
 UNDERLINE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")  # within a word it underlines nothing
 REFERENCE = re.compile(r"(?<![\w/#.-])(?:#|GH-)(\d+)\b", re.IGNORECASE)
 CLOSES = re.compile(
-    r"\b(clos(?:e[sd]?|ing)|fix(?:e[sd])?|fixing|resolv(?:e[sd]?|ing))(\s*:?\s+)(?=\S*#\d)", re.IGNORECASE
+    r"\b(clos(?:e[sd]?|ing)|fix(?:e[sd])?|fixing|resolv(?:e[sd]?|ing))((?:\s*:)?\s+)(?=\S*#\d)", re.IGNORECASE
 )
 IDENTIFIER = re.compile(
     r"`([^`@#]+)`"

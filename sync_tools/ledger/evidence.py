@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from sync_tools.errors import SyncError
+from sync_tools.ledger.fields import Level
 from sync_tools.ledger.figures import read
-from sync_tools.ledger.model import Evidence, Ledger, Level
+from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.proof import Evidence
 
 LEVELS: tuple[Level, ...] = Level.__args__  # type: ignore[attr-defined]
 

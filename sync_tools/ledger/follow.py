@@ -25,10 +25,11 @@ class Text(Protocol):
 def follow(a: Text, b: Text) -> Alignment:
     """An alignment that also finds a definition which stands elsewhere in the second text."""
     found = align(a.lines, b.lines)
-    if all(same or not line for same, line in zip(found.same, a.lines)):
-        return found
-    if a.path.endswith(TEMPLATE):
+    gone = {line for same, line in zip(found.same, a.lines) if line and not same}
+    if gone and a.path.endswith(TEMPLATE):
         return _anywhere(a, b, found)
+    if gone.isdisjoint(b.lines):
+        return found  # nothing of it can stand elsewhere: most changes, and parsing is what costs most here
     lost = {label for label, same, line in zip(a.labels, found.same, a.lines) if line and not same} - {NOWHERE}
     here, there = _stretches(a.labels, lost), _stretches(b.labels, lost)
     low, high, same = list(found.low), list(found.high), list(found.same)

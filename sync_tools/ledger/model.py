@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sync_tools.ledger.fields import ORDER, Commit, Count, Day, Hex64, Ident, InTree, Level, Model, Op, Ref, State, Word
+from sync_tools.ledger.fields import ORDER, Commit, Count, Day, Hex64, Ident, InTree, Model, Op, Ref, State, Word
+from sync_tools.ledger.proof import Verification
 from sync_tools.upstream.changeset import Hunk
 
 SCHEMA = 1
@@ -148,49 +149,6 @@ class Decision(Model):
     applied: bool = True
 
 
-class Finding(Model):
-    """A finding of a check, as the ledger keeps it."""
-
-    rule: str
-    path: str
-    line: Count
-    what: str
-    standing: Literal["introduced", "inherited"]
-
-
-class CheckRun(Model):
-    """A check of the port. `command` repeats it; `waits_for` says what a check that was not run needs."""
-
-    name: str
-    result: Literal["passed", "failed", "not run"]
-    findings: tuple[Finding, ...] = ()
-    command: str = ""
-    ran_on: str = ""
-    waits_for: str = ""
-
-
-class Evidence(Model):
-    """What a run showed. `tree` is the git tree of `commit`: another tree makes the evidence stale. `warnings` are the
-    figures that show nothing (degenerate ones)."""
-
-    level: Level
-    commit: Commit
-    tree: Commit
-    machine: str
-    command: str
-    log: str
-    log_digest: Hex64
-    figures: dict[str, str]
-    warnings: tuple[str, ...] = ()
-
-
-class Verification(Model):
-    """What checks and runs said of a port: kept apart from what is the same on every run."""
-
-    checks: tuple[CheckRun, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
-
-
 class Origin(Model):
     """The upstream commit; `date` is the author's, in ISO 8601."""
 
@@ -212,7 +170,7 @@ class Origin(Model):
     @property
     def title(self) -> str:
         """The subject without its own number at the end, which `ref` has."""
-        return re.sub(rf"\s*\(#{self.pr}\)\s*$", "", self.subject) if self.pr else self.subject
+        return re.sub(rf"(?<!\s)\s*\(#{self.pr}\)\s*$", "", self.subject) if self.pr else self.subject
 
     @property
     def url(self) -> str:

@@ -9,9 +9,9 @@ from sync_tools.ledger.taken_back import brought_back, taken_back
 from sync_tools.upstream.changeset import ChangeSet
 
 TITLE = re.compile(r'Revert "(?P<title>.*)"(?: \(#\d+\))?')
-NUMBER = re.compile(r"\s*\(#(\d+)\)\s*$")
+NUMBER = re.compile(r"(?<!\s)\s*\(#([1-9][0-9]{0,8})\)\s*$")
 COMMIT = re.compile(r"^This reverts commit ([0-9a-f]{40})\b", re.MULTILINE)
-PULL = re.compile(r"^Reverts (?:(?P<repo>[\w.-]+/[\w.-]+))?#(?P<pr>[1-9]\d{0,9})\s*$", re.MULTILINE)
+PULL = re.compile(r"^Reverts (?:(?P<repo>[\w.-]+/[\w.-]+))?#(?P<pr>[1-9][0-9]{0,8})\s*$", re.MULTILINE)
 
 
 class Past(Protocol):

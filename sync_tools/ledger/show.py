@@ -10,7 +10,8 @@ from rich.text import Text
 from sync_tools.ledger.escape import plain, printable, references
 from sync_tools.ledger.lines import split
 from sync_tools.ledger.markdown import touched
-from sync_tools.ledger.model import CheckRun, Entry, Ledger, Op, Span, by_path
+from sync_tools.ledger.model import Entry, Ledger, Op, Span, by_path
+from sync_tools.ledger.proof import CheckRun
 from sync_tools.plural import counted
 from sync_tools.policy import matches
 

@@ -2,11 +2,11 @@
 
 import ast
 import re
-import warnings
 from collections import Counter
 from functools import lru_cache
 
 from sync_tools.ledger.lines import split
+from sync_tools.syntax import parsed
 
 MODULE, IMPORTS = "<module>", "<imports>"
 PARSE_LIMIT = 5_000_000
@@ -45,12 +45,8 @@ def is_public(name: str) -> bool:
 
 def _parse(data: bytes) -> list[ast.stmt] | None:
     lone_returns = re.sub(rb"\r(?!\n)", b" ", data)  # Python ends a line there, git does not
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(lone_returns).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    tree = parsed(lone_returns)
+    return tree.body if tree else None
 
 
 def _mark(body: list[ast.stmt], prefix: str, found: list[Label | None], seen: Counter[str]) -> None:

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sync_tools.ledger.escape import code, prose, words
-from sync_tools.ledger.model import CheckRun, Evidence, Ledger
+from sync_tools.ledger.model import Ledger
+from sync_tools.ledger.proof import CheckRun, Evidence
 from sync_tools.ledger.tables import NONE
 from sync_tools.plural import counted
 

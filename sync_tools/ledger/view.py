@@ -167,8 +167,9 @@ class FileView:
         return all(same[i] and low[i] - low[around.start] == i - around.start for i in around)
 
     def says_same(self, stretch: Stretch) -> bool:
-        """The lines that go and those that come are the same."""
-        return [self.old.lines[i] for i in stretch.removed] == [self.new.lines[i] for i in stretch.added]
+        """The lines that go and those that come are the same, blank ones set aside."""
+        gone, come = (self.old.lines[i] for i in stretch.removed), (self.new.lines[i] for i in stretch.added)
+        return list(filter(None, gone)) == list(filter(None, come))
 
 
 @dataclass(frozen=True)

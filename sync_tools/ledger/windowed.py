@@ -54,9 +54,12 @@ class _Window:
         found = outcome(course.whole, told, first, self._rules)
         ours = self._ours(found.path, course, left)
         before, after = (translated(course.whole, i, self._rules) for i in (course.whole.before, course.whole.after))
-        return replace(found, ours=ours, before=before, after=after)
+        final = None if course.passes else found.final
+        return replace(found, ours=ours, final=final, before=before, after=after)
 
     def _ours(self, path: str, course: Course, left: frozenset[str]) -> Blob | None:
+        if course.passes:
+            return None
         before, origin = self._landings[0].before, course.whole.before
         own = self._rules.place(origin.path) if origin and not course.born else None
         if before is None:

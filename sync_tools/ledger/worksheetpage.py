@@ -9,7 +9,10 @@ from rich.text import Text
 
 from sync_tools.ledger.escape import plain, printable
 from sync_tools.ledger.worksheet import Mark, Sheet
+from sync_tools.plural import counted
 
+# A longer function of the fork's is shown around the lines that it shares with the change.
+WHOLE, AROUND = 40, 4
 COLOURS = {"-": "red", "+": "green", "": "dim"}
 STYLE = """body{font:14px/1.4 system-ui,sans-serif;margin:2em}h2{font-size:1.1em;margin:2em 0 .3em}
 table{border-collapse:collapse;width:100%;table-layout:fixed}td,th{vertical-align:top;text-align:left;width:50%;padding:.3em}
@@ -75,8 +78,23 @@ def _heading(sheet: Sheet) -> str:
 
 
 def _ours(sheet: Sheet) -> Iterator[Text]:
-    for n, line in enumerate(sheet.ours, sheet.start):
-        yield Text(f"{n:>5}   {printable(line)}", style="cyan")
+    shown, last = _near(sheet), -1
+    for i in (*shown, len(sheet.ours)):
+        if i - last > 1:
+            yield Text(f"  ... {counted(i - last - 1, 'line')}", style="dim")
+        if i < len(sheet.ours):
+            yield Text(f"{sheet.start + i:>5}   {printable(sheet.ours[i])}", style="cyan")
+        last = i
+
+
+def _near(sheet: Sheet) -> Sequence[int]:
+    """The lines of the fork's side to show: all of a short one, or of one that shares nothing with the change."""
+    every = range(len(sheet.ours))
+    said = {mark.text.strip() for mark in sheet.change if mark.sign}
+    shared = [i for i, line in enumerate(sheet.ours) if line.strip() in said and sum(map(str.isalnum, line)) > 3]
+    if len(every) <= WHOLE or not shared:
+        return every
+    return sorted({j for i in shared for j in every[max(0, i - AROUND) : i + AROUND + 1]})
 
 
 def _mark(mark: Mark) -> Text:

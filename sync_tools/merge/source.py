@@ -2,7 +2,6 @@
 
 import ast
 import re
-import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from functools import cached_property
 from sync_tools.merge.items import IMPORTS, Item, definitions, imported_names, module_items
 from sync_tools.merge.layout import Leaf, leaves_of
 from sync_tools.merge.lines import Span
+from sync_tools.syntax import parse
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _STARTS = (b"def ", b"class ", b"async def ", b"@")
@@ -94,9 +94,7 @@ class Parser:
         """None where the file is not UTF-8 Python that parses."""
         data = b"".join(lines)
         if data not in self._sources:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._sources[data] = self._parsed(data, lines)
+            self._sources[data] = self._parsed(data, lines)
         return self._sources[data]
 
     def _parsed(self, data: bytes, lines: Sequence[bytes]) -> Source | None:
@@ -123,8 +121,8 @@ class Parser:
 
 def _statements(data: bytes) -> tuple[ast.stmt, ...] | None:
     try:
-        return tuple(ast.parse(data.decode().removeprefix("\ufeff")).body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return tuple(parse(data.decode().removeprefix("\ufeff")).body)
+    except (SyntaxError, UnicodeDecodeError):
         return None
 
 

@@ -35,7 +35,14 @@ class PythonMerge:
         if by_definition is not None and self._keeps(by_definition):
             choices.insert(0, by_definition)
         sound = [parts for parts in choices if self._sound(parts)]
-        return min(sound, key=disputed) if sound else self._apart()
+        return self._with_whole_sides(min(sound, key=disputed)) if sound else self._apart()
+
+    def _with_whole_sides(self, parts: list[Segment]) -> list[Segment]:
+        """The merge with conflicts as wide as it takes for our side of them to leave code that parses."""
+        if not disputed(parts) or self._merged(parts) is not None:
+            return parts
+        wider = (merge_apart(self.sides, gap) for gap in range(APART[-1] + 1))
+        return next((each for each in wider if self._merged(each) is not None and self._sound(each)), parts)
 
     def _apart(self) -> list[Segment]:
         """A merge with more conflicts than need be, where every finer one is not sound."""

@@ -13,7 +13,8 @@ from sync_tools.plan.standing import SEARCHED, Standing
 from sync_tools.plan.uses import used
 from sync_tools.policy import policy_for
 from sync_tools.upstream.changeset import ChangeSet
-from sync_tools.upstream.history import Diffs, FileDiff, Message, all_names, diffs, names
+from sync_tools.upstream.history import Diffs, Message, all_names, diffs, names, span
+from sync_tools.upstream.patch import FileDiff
 
 LINES = ("edits", "beside")
 """What is told of a change that landed: who made a file, or a name, matters only where it is missing."""
@@ -39,9 +40,9 @@ class Reader:
         """The diffs of a stretch of the main line, at least of `paths` under all their names."""
         if self.whole or not paths:
             return self.whole
-        span = f"{floor}..{last}" if floor else last
-        moves = [file for files in names(self.upstream, span).values() for file in files]
-        return diffs(self.upstream, span, sorted(all_names(paths, moves)))
+        commits = span(floor, last)
+        moves = [file for files in names(self.upstream, commits).values() for file in files]
+        return diffs(self.upstream, commits, sorted(all_names(paths, moves)))
 
     def beside(self, commit: str) -> Diffs:
         """The paths that the commits around one on the main line touch."""
@@ -74,9 +75,8 @@ def brief(changes: ChangeSet, reader: Reader, deep: bool = True) -> Briefing:
     floor = standing.floor(changes.commit)
     paths = [*(i.path for f in files for i in (f.before, f.after) if i), *imported]
     history = reader.diffs(floor, line[0].commit, paths)
-    touched = [FileDiff(f.before and f.before.path, f.after and f.after.path, f.hunks) for f in files]
     earlier = before(line, at, floor, history)
-    direct = needs(touched, earlier, {f.before.path: Text(f.before.path, f.before.data) for f in files if f.before})
+    direct = needs(files, earlier, {f.before.path: Text(f.before.path, f.before.data) for f in files if f.before})
     found = as_prerequisites(merged(direct, uses(imported, earlier)), standing)
     found += _transitive(found, reader, floor) if deep else []
     own = {f.after.path: [n for h in f.hunks for n in h.new] for f in files if f.after and f.hunks}
@@ -124,7 +124,7 @@ def _transitive(direct: Iterable[Prerequisite], reader: Reader, floor: str | Non
     if not queue:
         return []
     newest = line[min(standing.position[c.commit] for c in queue)].commit
-    history = reader.whole or diffs(reader.upstream, f"{floor}..{newest}" if floor else newest)
+    history = reader.whole or diffs(reader.upstream, span(floor, newest))
     found = []
     for change in queue:
         files = [f for f in history.get(change.commit, ()) if not reader.passed_over(f.path)]

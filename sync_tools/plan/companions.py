@@ -6,7 +6,8 @@ from sync_tools.plan.later import named
 from sync_tools.plan.model import Change, Companion
 from sync_tools.plan.relations import mentions
 from sync_tools.plan.risks import kind_of
-from sync_tools.upstream.history import FileDiff, Message
+from sync_tools.upstream.history import Message
+from sync_tools.upstream.patch import FileDiff
 
 BESIDE, FEW = 10, 5
 """How far on the main line an author's other changes count as made beside one, and how many are listed."""

@@ -11,9 +11,9 @@ from sync_tools.plan.conflicts import causes
 from sync_tools.plan.model import Briefing, Prerequisite
 from sync_tools.plan.report import briefing_object, change_object, name
 from sync_tools.plan.standing import Standing, standing
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.upstream.changeset import ChangeSet
-from sync_tools.upstream.history import Diffs, diffs, messages
+from sync_tools.upstream.history import Diffs, diffs, messages, span
 from sync_tools.upstream.resolve import main_line
 
 MANY = 3
@@ -59,7 +59,7 @@ class Briefer:
         if oldest is None:
             return {}
         floor, tip = where.floor(oldest), where.line[0].commit
-        return diffs(self.upstream, f"{floor}..{tip}" if floor else tip)
+        return diffs(self.upstream, span(floor, tip))
 
 
 def _with(where: Standing, done: Collection[str]) -> Standing:

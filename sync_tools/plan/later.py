@@ -6,7 +6,8 @@ from sync_tools.plan.lines import Reached, changed_by
 from sync_tools.plan.model import Change, Later, LaterKind, Place
 from sync_tools.plan.prerequisites import Text
 from sync_tools.plan.relations import is_fix, undone
-from sync_tools.upstream.history import FileDiff, Message
+from sync_tools.upstream.history import Message
+from sync_tools.upstream.patch import FileDiff
 
 ORDER: tuple[LaterKind, ...] = ("revert", "fix", "change")
 

@@ -8,8 +8,8 @@ from sync_tools.ledger.lines import split
 from sync_tools.ledger.symbols import Label, labels
 from sync_tools.plan.lines import written_by
 from sync_tools.plan.model import Need, Place, Relation
-from sync_tools.upstream.changeset import Hunk
-from sync_tools.upstream.history import FileDiff
+from sync_tools.upstream.changeset import FileChange, Hunk
+from sync_tools.upstream.patch import FileDiff
 
 RELATIONS: tuple[Relation, ...] = ("edits", "beside", "file", "uses")
 
@@ -57,7 +57,7 @@ def wanted(hunks: Iterable[Hunk], lines: Sequence[bytes]) -> dict[int, Relation]
 
 
 def needs(
-    files: Iterable[FileDiff],
+    files: Iterable[FileDiff | FileChange],
     history: Sequence[tuple[str, tuple[FileDiff, ...]]],
     texts: Mapping[str, Text],
 ) -> dict[str, tuple[Need, ...]]:

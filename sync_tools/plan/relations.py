@@ -9,13 +9,18 @@ from sync_tools.upstream.history import Message
 FIX = re.compile(
     r"\b(fix(e[sd]|ing)?|hot-?fix|bug-?fix|bugs?|repairs?|regressions?|restores?|corrects?|crash(es)?|typos?)\b", re.I
 )
-MENTION = re.compile(r"(?:(?P<repo>[\w.-]+/[\w.-]+))?(?<![\w&])#(?P<pr>[1-9]\d{0,9})\b")
-PAGE = re.compile(r"https?://github\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?:pull|issues)/(?P<pr>[1-9]\d{0,9})\b")
+MENTION = re.compile(r"(?:(?<![\w./-])(?P<repo>[\w.-]+/[\w.-]+)|(?<![\w&]))#(?P<pr>[1-9]\d{0,8})\b", re.ASCII)
+PAGE = re.compile(r"https?://github\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?:pull|issues)/(?P<pr>[1-9]\d{0,8})\b", re.ASCII)
 
 
 def is_fix(message: Message) -> bool:
     """Whether a subject says that something was wrong before."""
-    return bool(FIX.search(NUMBER.sub("", message.subject)))
+    return mends(message.subject)
+
+
+def mends(subject: str) -> bool:
+    """Whether a title says that something was wrong before."""
+    return bool(FIX.search(NUMBER.sub("", subject)))
 
 
 def undone(message: Message, repo: str, earlier: Sequence[Message]) -> tuple[str, ...]:

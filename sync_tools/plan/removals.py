@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-import warnings
 from collections.abc import Iterator
 from operator import attrgetter
 
@@ -14,6 +13,7 @@ from sync_tools.plan.risks import kind_of
 from sync_tools.port.file import Setting
 from sync_tools.port.images import matrix_name
 from sync_tools.port.style import seam_folder
+from sync_tools.syntax import parsed
 from sync_tools.upstream.changeset import ChangeSet, Image
 
 OPTION = re.compile(rb"""add_argument\(\s*["'](--[\w-]+)["']""")
@@ -62,13 +62,8 @@ def removed_options(changes: ChangeSet) -> frozenset[str]:
 
 
 def _defined(image: Image | None) -> Iterator[str]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(image.data).body if image else []
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in body:
+    tree = parsed(image.data) if image else None
+    for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Assign):

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
 from sync_tools.ledger.paths import executes
@@ -12,7 +11,8 @@ from sync_tools.outcome import FileOutcome
 from sync_tools.plan.conflicts import causes
 from sync_tools.plan.model import Briefing, Later, Prerequisite, Risk
 from sync_tools.plural import counted
-from sync_tools.port.pipeline import Unresolved
+from sync_tools.port.ported import Unresolved
+from sync_tools.syntax import parse
 from sync_tools.upstream.changeset import FileChange, Image
 
 KINDS = (
@@ -111,10 +111,8 @@ def behaves_otherwise(change: FileChange) -> bool:
 def _shape(image: Image | None) -> str | None:
     """A module's syntax without positions and docstrings; None where there is none to be had."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(image.data if image else b"")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parse(image.data if image else b"")
+    except SyntaxError:
         return None
     for node in ast.walk(tree):
         body = getattr(node, "body", None)

@@ -1,6 +1,7 @@
 """The plan of a window as the object that other programs read, and as the table that people read."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import shorten
 from typing import Any
 
 from sync_tools.plan.report import Line, briefing_object, change_object, left_object, name, risk_object, title
@@ -48,9 +49,10 @@ def window_lines(plan: WindowPlan) -> Iterator[Line]:
 
 
 def _row(planned: Planned, width: int) -> str:
-    change, state = planned.briefing.change, WORDS[planned.briefing.state]
+    change = planned.briefing.change
+    state = "skipped" if _skipped(planned) else WORDS[planned.briefing.state]
     size = f"+{planned.added} -{planned.removed}"
-    return f"{name(change):<{width}}  {state:<7}  {size:>12}  {title(change)}{_notes(planned)}"
+    return f"{name(change):<{width}}  {state:<7}  {size:>12}  {shorten(title(change), 60, placeholder='…')}{_notes(planned)}"
 
 
 def _notes(planned: Planned) -> str:
@@ -70,21 +72,27 @@ def _notes(planned: Planned) -> str:
         notes.append(f"needs {_few(needed)} from before")
     if planned.absent:
         notes.append(f"{counted(len(planned.absent), 'file')} absent")
-    if planned.left:
+    if planned.left and not _skipped(planned):
         notes.append(f"{counted(len(planned.left), 'file')} left out by policy")
     marks = [risk.mark for risk in planned.risks if risk.mark != "reverted"]
     notes += [", ".join(marks)] if marks else []
     return f"  [{'; '.join(notes)}]" if notes else ""
 
 
+def _skipped(planned: Planned) -> bool:
+    """A policy drops all that it changes: nothing of it is to port."""
+    dropped = sum(each.why.startswith("dropped: ") for each in planned.left)
+    return planned.briefing.state != "landed" and 0 < planned.files == dropped
+
+
 def _style(planned: Planned) -> str:
-    if planned.briefing.state == "landed" or planned.together:
+    if planned.briefing.state == "landed" or planned.together or _skipped(planned):
         return "dim"
     return "yellow" if planned.briefing.prerequisites or planned.absent else ""
 
 
 def _summary(landings: Sequence[Planned], span: str) -> Iterator[Line]:
-    open_ = [each for each in landings if each.briefing.state != "landed"]
+    open_ = [each for each in landings if each.briefing.state != "landed" and not _skipped(each)]
     pairs = sum(1 for each in open_ if each.together) // 2
     mended = sum(1 for each in open_ if any(x.kind == "fix" for x in each.briefing.later))
     yield (

@@ -1,11 +1,11 @@
 """What the added lines of a change import from upstream's own modules, and where that is defined."""
 
 import ast
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from sync_tools.ledger.symbols import labels
+from sync_tools.syntax import parsed
 from sync_tools.tree import Tree
 from sync_tools.upstream.changeset import ChangeSet, FileChange
 
@@ -28,13 +28,8 @@ def _imported(file: FileChange) -> Iterator[tuple[str, str]]:
     if not file.after or not file.path.endswith(".py") or b"import" not in file.after.data:
         return
     added = {line + 1 for hunk in file.hunks for line in hunk.new}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(file.after.data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
+    tree = parsed(file.after.data)
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.ImportFrom) and (node.level or node.module):
             above = PurePosixPath(file.path).parents
             folder = str(above[node.level - 1]) if 0 < node.level <= len(above) else ""

@@ -18,9 +18,9 @@ from sync_tools.plan.standing import Standing
 from sync_tools.plan.words import seam_words
 from sync_tools.policy import policy_for
 from sync_tools.translate.names import ENGINE_WORD
-from sync_tools.upstream.history import Diffs, FileDiff, Message, diffs
+from sync_tools.upstream.history import Diffs, Message, diffs
+from sync_tools.upstream.patch import FileDiff
 
-CHANGED = re.compile(rb"^[+-](?!(?:--|\+\+) ).*", re.M)
 SAYS_NOTHING = re.compile(rb"[+-]\s*(#|//|$)")
 
 
@@ -104,7 +104,7 @@ def _marks(files: Sequence[FileDiff], side: Side) -> Iterator[Risk]:
         yield Risk("edited", f"people changed in the fork what it touches: {told_paths(edited)}", edited)
     if side.config.engine != "same":
         words = seam_words(ENGINE_WORD)
-        seam = tuple(f.path for f in files if kind_of(f.path) in CODE and words.search(b"\n".join(_changed(f))))
+        seam = tuple(f.path for f in files if kind_of(f.path) in CODE and words.search(b"\n".join(f.changed)))
         if seam:
             yield Risk("engine", f"changed lines speak of the engine: {told_paths(seam)}", seam)
     if not any(kind_of(f.path) == "tests" for f in files):
@@ -113,14 +113,9 @@ def _marks(files: Sequence[FileDiff], side: Side) -> Iterator[Risk]:
             yield Risk("untested", f"code changes and no test does: {told_paths(untested)}", untested)
 
 
-def _changed(file: FileDiff) -> list[bytes]:
-    """The removed and added lines, with their signs."""
-    return CHANGED.findall(file.patch)
-
-
 def _says_something(file: FileDiff) -> bool:
     """Whether more than comments and blank lines changes."""
-    return any(not SAYS_NOTHING.match(line) for line in _changed(file))
+    return any(not SAYS_NOTHING.match(line) for line in file.changed)
 
 
 def _left(files: Iterable[FileDiff], config: Config) -> Iterator[Left]:
@@ -173,7 +168,7 @@ def _cancels(commit: str, revert: str, reader: Reader) -> bool:
 
 def _balance(whole: Diffs, commit: str, reader: Reader) -> Counter[tuple[str, bytes]]:
     files = (f for f in whole.get(commit, ()) if not reader.passed_over(f.path))
-    return Counter((f.path, line) for f in files for line in _changed(f))
+    return Counter((f.path, line) for f in files for line in f.changed)
 
 
 def _swapped(line: bytes) -> bytes:

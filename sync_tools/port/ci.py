@@ -16,6 +16,7 @@ from sync_tools.ci.paths import counterpart, locate
 from sync_tools.ci.port import port_template
 from sync_tools.ci.render import workflow as render
 from sync_tools.config import Config
+from sync_tools.errors import SyncError
 from sync_tools.ledger.model import Registration
 from sync_tools.merge.file import merge_file
 from sync_tools.merge.result import Conflict, Merged
@@ -98,10 +99,22 @@ def port_workflows(changes: ChangeSet, special: Sequence[FileOutcome], setting: 
         if outcome.final is None or outcome.merged is None or outcome.merged.conflicts:
             continue
         standing = setting.tree.blob(ci.workflow)
-        text = render(outcome.final.data, outcome.path, standing.data if standing else None, ci.banner)
+        try:
+            text = render(outcome.final.data, outcome.path, standing.data if standing else None, ci.banner)
+        except SyncError:
+            if _renders(outcome.ours, outcome.path):
+                raise
+            continue  # the fork's template was broken before: the check says so, and all else of the port comes in
         edits[ci.workflow] = Blob(text, standing.mode if standing else REGULAR)
     generated = tuple(replace(o, final=edits.get(o.path, o.ours)) for o in special if o.disposition == "generated")
     return replace(result, outcomes=(*result.outcomes, *generated), edits=edits)
+
+
+def _renders(template: Blob | None, path: str) -> bool:
+    try:
+        return template is not None and bool(render(template.data, path))
+    except SyncError:
+        return False
 
 
 def check_workflows(base: Tree, after: Tree, theirs: Tree | None, edits: Collection[str], config: Config) -> Check:
@@ -114,10 +127,13 @@ def check_workflows(base: Tree, after: Tree, theirs: Tree | None, edits: Collect
     if paths.template is None:
         return Check("ci", "not run", reason="the fork has no workflow template")
     found = check(after, config.ci, base)
+    debt: set[tuple[str, str, str]] = set()
     if found.problems and theirs is not None:
-        found = check(after, config.ci, base, [p.identity for p in check(theirs, config.ci).problems if p.kind in DEBT])
-    findings = [_finding(p, "introduced") for p in found.problems] + [_finding(p, "inherited") for p in found.inherited]
-    return Check("ci", "failed" if found.problems else "passed", tuple(findings))
+        debt = {p.identity for p in check(theirs, config.ci).problems if p.kind in DEBT}
+    findings = [_finding(p, "inherited" if p.identity in debt else "introduced") for p in found.problems]
+    failed = any(f.origin == "introduced" for f in findings)
+    findings += [_finding(p, "inherited") for p in found.inherited]
+    return Check("ci", "failed" if failed else "passed", tuple(findings))
 
 
 def _finding(problem: Problem, origin: Origin) -> Finding:
@@ -184,8 +200,11 @@ def _registrations(delta: MatrixDelta, template: Blob | None) -> list[Registrati
 
 
 def _labels(template: bytes) -> dict[str, str]:
-    """The pull request label that starts each job."""
-    jobs = parse(template.decode("utf-8", "surrogateescape"), "template").matrix.jobs
+    """The pull request label that starts each job; none where the matrix cannot be read."""
+    try:
+        jobs = parse(template.decode("utf-8", "surrogateescape"), "template").matrix.jobs
+    except SyncError:
+        return {}
     return {job.name: str(value) for job in jobs if (value := values(job.options).get("label"))}
 
 

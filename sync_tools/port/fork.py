@@ -32,10 +32,12 @@ class Fork:
 
     def base(self, rev: str | None) -> str:
         """The commit that a port starts from. Raises SyncError when there is none."""
-        commit = self.repo.commit_of(rev or "HEAD")
+        commit = self.repo.commit_of("HEAD" if rev is None else rev)
         if commit is None:
-            what = "no such branch or commit" if rev else "the repository has no commit yet"
-            raise SyncError(what, rev or str(self.repo.git_dir), "name an existing branch with --base")
+            what = "no such branch or commit" if rev is not None else "the repository has no commit yet"
+            raise SyncError(
+                what, rev if rev is not None else str(self.repo.git_dir), "name an existing branch with --base"
+            )
         return commit
 
     def committer(self) -> Person:

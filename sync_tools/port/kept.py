@@ -35,16 +35,16 @@ class Kept:
         return self._translators[style]
 
     def succession(self, upstream: Repo) -> Succession:
-        """Upstream's main line, as the ledgers need it."""
+        """Upstream's main line, as succession asks for it."""
         if upstream.git_dir not in self._successions:
-            line = MainLine(upstream)
+            line = self.past(upstream).line
             self._successions[upstream.git_dir] = Succession(line.position, line.between)
         return self._successions[upstream.git_dir]
 
     def past(self, upstream: Repo) -> History:
         """Upstream's history, as reverts ask for it."""
         if upstream.git_dir not in self._pasts:
-            self._pasts[upstream.git_dir] = History(upstream)
+            self._pasts[upstream.git_dir] = History(MainLine(upstream))
         return self._pasts[upstream.git_dir]
 
     def removal(self, path: str, fork: Fork, tip: str) -> Removal | None:

@@ -13,6 +13,7 @@ from sync_tools.ledger.landing import Landing
 from sync_tools.policy import CONFIGURATION, policy_for
 from sync_tools.port.recheck import rules_of
 from sync_tools.tree import Tree
+from sync_tools.upstream.mainline import MainLine
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Standing:
 
 @dataclass(frozen=True)
 class Spoken:
-    """A file of the fork, the newest port that speaks of it, and upstream's path of it there (None: deleted)."""
+    """A file of the fork, the newest change of upstream that speaks of it, and upstream's path of it there (None: there
+    is none)."""
 
     path: str
     landing: Landing
@@ -34,14 +36,17 @@ class Spoken:
 
 
 def compared(landings: Sequence[Landing], config: Config, upstream: Repo, head: Tree) -> Standing:
-    """Every file that a ledger speaks of, as of the newest port of it."""
-    spoken = list(_spoken(landings, config))
+    """Every file that a ledger speaks of, as of the newest change of it: that of upstream's order, whichever was ported
+    first."""
+    position = MainLine(upstream).position
+    placed = {x.path: (position(x.ledger.upstream.commit) or 0, x.port_at) for x in landings}
+    spoken = list(_spoken(sorted(landings, key=lambda x: placed[x.path]), config))
     same = {s.path: _same(s, config, upstream, head) for s in spoken}
     taken = []
     for overlay in config.overlays:
         under = [s for s in spoken if overlay_of(config, s.path) is overlay]
         if under and all(same[s.path] for s in under):
-            newest = max(under, key=lambda s: s.landing.port_at)
+            newest = max(under, key=lambda s: placed[s.landing.path])
             taken.append((overlay, newest.landing.ledger.upstream.ref))
     explained = {e.downstream.path for x in landings for e in x.ledger.entries if e.state != "settled"}
     undeclared = [s.path for s in spoken if not same[s.path] and overlay_of(config, s.path) is None]
@@ -50,10 +55,12 @@ def compared(landings: Sequence[Landing], config: Config, upstream: Repo, head: 
 
 def _spoken(landings: Sequence[Landing], config: Config) -> Iterator[Spoken]:
     found: dict[str, Spoken] = {}
-    for landing in sorted(landings, key=lambda x: x.port_at):
-        for e in landing.ledger.entries:
-            if e.op not in ("generated", "dropped") and policy_for(config, e.upstream.name) is None:
-                found[e.downstream.path] = Spoken(e.downstream.path, landing, e.upstream.path)
+    for landing in landings:
+        told = [e for e in landing.ledger.entries if e.op not in ("generated", "dropped")]
+        told = [e for e in told if policy_for(config, e.upstream.name) is None]
+        left = [(e.downstream.old_path, None) for e in told if e.downstream.old_path]
+        here = [(e.downstream.path, e.upstream.path) for e in told]
+        found |= {path: Spoken(path, landing, upstream) for path, upstream in (*left, *here)}
     yield from found.values()
 
 

@@ -37,8 +37,8 @@ class Recheck:
     them need is derived once."""
 
     def __init__(self, landings: Sequence[Landing], config: Config, upstream: Repo, head: Tree) -> None:
-        self._landings, self._config, self._past, self._head = landings, config, History(upstream), head
         line = MainLine(upstream)
+        self._landings, self._config, self._past, self._head = landings, config, History(line), head
         self._position = line.position
         self._succession = Succession(line.position, line.between)
         self._replaced: dict[str, Mapping[str, frozenset[str]]] = {}

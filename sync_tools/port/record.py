@@ -7,12 +7,13 @@ from sync_tools.config import Config
 from sync_tools.ledger import store
 from sync_tools.ledger.decide import carry
 from sync_tools.ledger.markdown import render
-from sync_tools.ledger.model import ORDER, CheckRun, Finding, Ledger, Verification
+from sync_tools.ledger.model import ORDER, Ledger
+from sync_tools.ledger.proof import CheckRun, Finding, Verification
 from sync_tools.ledger.reverts import Past, paired, reverted
 from sync_tools.ledger.shelf import Shelf
 from sync_tools.ledger.supersede import Succession, supersede
 from sync_tools.port.edits import Edits, without_noops
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.tree import Blob, Tree
 from sync_tools.verify.model import Check
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from sync_tools.plural import counted
 from sync_tools.policy import OURS
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.verify.model import Finding
 
 
@@ -44,7 +44,7 @@ COLOURS = {"clean": "green", "present": "green", "unresolved": "yellow", "confli
 def lines(port: Port) -> Iterator[tuple[str, str]]:
     """(style, text) of each line that tells a port."""
     ledger = port.ledger
-    yield COLOURS[port.status], f"{ledger.upstream.ref}  {port.changes.subject}: {port.status}"
+    yield COLOURS[port.status], f"{ledger.upstream.ref}  {ledger.upstream.title}: {port.status}"
     counts = ", ".join(f"{count} {op}" for op, count in ledger.counts.items())
     for commit in port.changes.other_landings:
         yield "yellow", f"  landed before as {commit[:12]}, which is another port: --commit {commit[:12]}"

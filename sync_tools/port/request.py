@@ -6,11 +6,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Request:
-    """`prs` and `commits` are ported in the order given, as one stack when there are several; `cutoff` and `tip` are the
-    ends of a window that is ported at once."""
+    """`changes`, pull requests' numbers and commits, are ported in the order given, as one stack when there are several;
+    `cutoff` and `tip` are the ends of a window that is ported at once."""
 
-    prs: tuple[int, ...] = ()
-    commits: tuple[str, ...] = ()
+    changes: tuple[int | str, ...] = ()
     cutoff: str | None = None
     tip: str | None = None
     name: str | None = None

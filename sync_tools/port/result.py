@@ -7,7 +7,7 @@ from pathlib import Path
 from sync_tools.config import Config
 from sync_tools.gitio import Repo
 from sync_tools.port.fork import Fork
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.upstream.changeset import Person
 
 STATUSES = ("failed", "conflicts", "unresolved", "present", "clean")

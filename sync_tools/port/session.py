@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.formatters import format_bytes
 from sync_tools.ledger.due import ran_out
@@ -17,11 +16,13 @@ from sync_tools.ledger.model import Ledger
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.ahead import Read, reading
+from sync_tools.port.branches import branch_name
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.edits import Edits
 from sync_tools.port.file import Setting
 from sync_tools.port.kept import Kept
-from sync_tools.port.pipeline import Files, Job, Port, Progress, port_changes
+from sync_tools.port.pipeline import Job, Progress, port_changes
+from sync_tools.port.ported import Files, Port
 from sync_tools.port.record import ledger_edits, ledger_path, recorded, summary, with_history
 from sync_tools.port.request import Request
 from sync_tools.port.result import Message, Places, Session
@@ -46,26 +47,9 @@ def start(request: Request, places: Places, progress: Progress = lambda _: None)
         return _run(request, places, branch, landings, committer, progress)
 
 
-def branch_name(name: str | None, landings: Sequence[Landing], config: Config) -> str:
-    """`sync/slime-pr-1921`, of a bare commit `sync/slime-<12 hex>`, of a stack `sync/slime-NAME`."""
-    upstream = config.upstream.name
-    if name:
-        if (
-            not name.replace("-", "").replace("_", "").replace(".", "").isalnum()
-            or ".." in name
-            or name.endswith((".", ".lock"))
-        ):
-            raise SyncError("not a name for a branch", name, "use letters, digits, - and _")
-        return f"sync/{upstream}-{name}"
-    if len(landings) > 1:
-        raise SyncError("several pull requests are one stack, and a stack has a name", "--as", "add --as NAME")
-    only = landings[0]
-    return f"sync/{upstream}-pr-{only.pr}" if only.pr is not None else f"sync/{upstream}-{only.commit[:12]}"
-
-
 def _landings(request: Request, places: Places) -> list[Landing]:
-    found = [landing(places.upstream, pr) for pr in request.prs]
-    found += [bare_commit(places.upstream, rev) for rev in request.commits]
+    upstream = places.upstream
+    found = [landing(upstream, c) if isinstance(c, int) else bare_commit(upstream, c) for c in request.changes]
     if not found:
         raise SyncError("nothing to port", "vime-sync port", "name a pull request: vime-sync port 1921")
     if len({f.commit for f in found}) < len(found):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from sync_tools.port.edits import Edits
+from sync_tools.syntax import parsed
 from sync_tools.tree import Blob, Overlay, Tree
 
 
@@ -27,12 +28,8 @@ def _imported(path: str, data: bytes, known: frozenset[str]) -> Iterator[str]:
     """The files of a tree that a Python file imports: by dotted name, relatively, or by bare name from its folder."""
     if not path.endswith(".py"):
         return
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    folder = PurePosixPath(path).parent
-    for node in ast.walk(tree):
+    tree, folder = parsed(data), PurePosixPath(path).parent
+    for node in ast.walk(tree) if tree else ():
         for module in _modules(node, folder):
             yield from (place for place in (f"{module}.py", f"{module}/__init__.py") if place in known)
 

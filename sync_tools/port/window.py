@@ -15,9 +15,10 @@ from sync_tools.policy import policy_of
 from sync_tools.port.ci import Workflows, port_template_file, workflow_files
 from sync_tools.port.commits import reference
 from sync_tools.port.file import Setting, port_file, translate_image
-from sync_tools.port.pipeline import Files, Job, Port, Progress, Unresolved, port_files
+from sync_tools.port.pipeline import Job, Progress, port_files
+from sync_tools.port.ported import Files, Port, Unresolved
 from sync_tools.port.prepared import translated_ahead
-from sync_tools.tree import Overlay
+from sync_tools.tree import MemoryTree, Overlay
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Image
 from sync_tools.upstream.course import Step, forward
 from sync_tools.upstream.whole import Course, courses, vacated
@@ -40,10 +41,12 @@ def port_window(changes: Sequence[ChangeSet], job: Job, progress: Progress = lam
     config = setting.config
     found = _courses(changes, setting)
     setting = replace(setting, left=frozenset(map(setting.translator.path, vacated(found))))
-    whole = _whole(changes, found)
-    files = port_files(whole, replace(job, setting=setting), progress)
+    through = [course for course in found if not course.passes]
+    files = port_files(_whole(changes, through), replace(job, setting=setting), progress)
     progress("ledgers")
-    seen = _Seen(changes, found, files, setting)
+    passing = [course for course in found if course.passes]
+    ends = (*files.outcomes, *(port_file(each.whole, replace(setting, tree=MemoryTree())) for each in passing))
+    seen = _Seen(changes, (*through, *passing), ends, files, setting)
     ports = []
     for n, each in enumerate(changes):
         outcomes, passages, workflows = seen.landing(n)
@@ -85,11 +88,18 @@ def _whole(changes: Sequence[ChangeSet], found: Sequence[Course]) -> ChangeSet:
 class _Seen:
     """The landings of a window, seen from its end."""
 
-    def __init__(self, changes: Sequence[ChangeSet], found: Sequence[Course], files: Files, setting: Setting) -> None:
+    def __init__(
+        self,
+        changes: Sequence[ChangeSet],
+        found: Sequence[Course],
+        ends: Sequence[FileOutcome],
+        files: Files,
+        setting: Setting,
+    ) -> None:
         self._changes, self._files, self._setting = changes, files, setting
         self._of = {(p.landing, p.file): (at, n) for at, course in enumerate(found) for n, p in enumerate(course.parts)}
         self._courses = found
-        self._views = [FileView(outcome) for outcome in files.outcomes]
+        self._views = [FileView(outcome) for outcome in ends]
         self._images: dict[tuple[str, str, bytes], Translated] = {}
         self._template = setting.tree
         self._last = {path: n for n, each in enumerate(changes) for path in self._paths(n, each)}
@@ -169,6 +179,7 @@ class _Seen:
         rest = paths if n + 1 < len(self._changes) else paths | self._unclaimed()
         clashing = {e.downstream.path for e in ledger.entries if e.op == "conflict"}
         clashing |= {path for path, _ in whole.conflicts if self._last.get(path) == n}
+        rest = rest - (whole.marked - clashing)  # what markers break is told by those whose conflict it is
         merged = {o.path: o.merged for o in whole.outcomes if o.path in clashing}
         return Files(
             tuple(replace(o, merged=merged.get(o.path)) for o in outcomes),

@@ -9,13 +9,15 @@ from sync_tools.ledger import store
 from sync_tools.ledger.model import Ledger
 from sync_tools.paths import safe
 from sync_tools.port import paused
+from sync_tools.port.branches import branch_name
 from sync_tools.port.commits import window_message
 from sync_tools.port.known import known
-from sync_tools.port.pipeline import Port, Progress
+from sync_tools.port.pipeline import Progress
+from sync_tools.port.ported import Port
 from sync_tools.port.record import summary
 from sync_tools.port.request import Request
 from sync_tools.port.result import Message, Places, Session
-from sync_tools.port.session import Run, branch_name
+from sync_tools.port.session import Run
 from sync_tools.port.window import WindowPort, port_window
 from sync_tools.tree import Blob, Tree
 from sync_tools.upstream.collect import collect
@@ -25,7 +27,7 @@ from sync_tools.upstream.window import Window, window
 def start_window(request: Request, places: Places, progress: Progress = lambda _: None) -> Session:
     """Port the window that is asked for. Raises SyncError, with nothing changed."""
     began = time.monotonic()
-    if request.prs or request.commits:
+    if request.changes:
         raise SyncError(
             "a window and single changes are two ports", "--cutoff, --tip", "leave out the numbers, or the ends"
         )
@@ -35,7 +37,9 @@ def start_window(request: Request, places: Places, progress: Progress = lambda _
         safe(path, "--bring")
     asked = _window(request, places)
     branch = branch_name(request.name, asked.landings, places.config)
-    said = f"{asked.cutoff[:12]}..{asked.tip[:12]}" + ("" if request.cutoff else ", from where the fork began")
+    said = f"{asked.cutoff[:12]}..{asked.tip[:12]}" + (
+        "" if request.cutoff is not None else ", from where the fork began"
+    )
     if not asked.landings:
         return Session((), (), None, None, time.monotonic() - began, said)
     if request.dry_run:
@@ -48,7 +52,7 @@ def start_window(request: Request, places: Places, progress: Progress = lambda _
 
 
 def _window(request: Request, places: Places) -> Window:
-    if not request.tip:
+    if request.tip is None:
         raise SyncError("a window needs its end", "--tip", "add --tip REV, the last commit of upstream's to port")
     cutoff = request.cutoff
     if cutoff is None:

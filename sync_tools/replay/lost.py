@@ -1,19 +1,21 @@
 """Which of the fork's own edits no longer stand at the end of a replay.
 
 An edit is a contiguous piece of the overlay's diff. It stands where all of its lines do: a line that it adds is in the file
-at least as often as upstream at either end has it and the overlay added, and one that it removes at most as often.
+at least as often as upstream at either end has it and the overlay added, or stands in a line that both sides wrote in; one
+that it removes is there at most as often as upstream has it elsewhere: what upstream took away here too, it may write again.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sync_tools.ledger.align import common
 from sync_tools.ledger.lines import split
 from sync_tools.ledger.symbols import labels
+from sync_tools.replay.blended import Rewritten, blended
 from sync_tools.tree import Blob, Tree
-from sync_tools.upstream.changeset import FileChange
+from sync_tools.upstream.changeset import FileChange, Image
 
 Place = tuple[str, str]
 
@@ -31,13 +33,17 @@ class Lost:
 @dataclass(frozen=True)
 class Ends:
     """The fork at the end of a replay beside the import there. `moved` and `renamed` lead from a file's path to a later
-    one, in the fork and in upstream; `explained` are the places of conflicts and of open absent and deferred entries."""
+    one, in the fork and in upstream; `explained` are the places of conflicts and of open absent and deferred entries;
+    `rendered` leads from a generated file to the template that it is made from; `disputed` are the lines of both sides in the
+    conflicts of a file, wherever they stand at the end."""
 
     final: Tree
     wanted: Tree
     moved: Mapping[str, str]
     renamed: Mapping[str, str]
     explained: Collection[Place]
+    rendered: Mapping[str, str] = field(default_factory=dict)
+    disputed: Mapping[str, Collection[bytes]] = field(default_factory=dict)
 
     def of_fork(self, path: str) -> str:
         """Where a file of the fork stands at the end."""
@@ -70,6 +76,28 @@ def lost(overlay: Iterable[FileChange], ends: Ends) -> tuple[Lost, ...]:
 
 
 @dataclass(frozen=True)
+class Lines:
+    """A file as its lines, each with the definition that it is in, and how often each stands."""
+
+    lines: Sequence[bytes]
+    symbols: Sequence[str]
+
+    @classmethod
+    def of(cls, image: Image | None) -> "Lines":
+        if image is None:
+            return cls((), ())
+        return cls(split(image.data), [symbol for symbol, _ in labels(image.path, image.data)])
+
+    @cached_property
+    def count(self) -> Counter[bytes]:
+        return Counter(self.lines)
+
+    @cached_property
+    def placed(self) -> Sequence[tuple[str, bytes]]:
+        return list(zip(self.symbols, self.lines, strict=True))
+
+
+@dataclass(frozen=True)
 class EditedFile:
     """One file that the overlay edits, at the four corners of a replay."""
 
@@ -90,11 +118,34 @@ class EditedFile:
         return self.ends.wanted.blob(self.ends.of_upstream(old))
 
     @cached_property
-    def _bounds(self) -> tuple[Counter[bytes], Counter[bytes]]:
-        """How often each line stands at least and at most, in upstream at either end."""
-        start = Counter(split(self.change.before.data) if self.change.before else [])
-        end = Counter(split(self.wanted.data) if self.wanted else [])
-        return start & end, start | end
+    def before(self) -> Lines:
+        return Lines.of(self.change.before)
+
+    @cached_property
+    def after(self) -> Lines:
+        return Lines.of(self.change.after)
+
+    @cached_property
+    def end(self) -> Lines:
+        """The final file."""
+        return Lines.of(Image(self.path, self.final.mode, self.final.data) if self.final else None)
+
+    @cached_property
+    def there(self) -> Lines:
+        """The file of upstream's at the end."""
+        return Lines.of(Image(self.path, self.wanted.mode, self.wanted.data) if self.wanted else None)
+
+    @cached_property
+    def blended(self) -> Mapping[bytes, bytes]:
+        """The lines of the overlay that stand in one that both sides wrote in."""
+        mine = [
+            Rewritten.of(self.after.lines[i], [self.before.lines[j] for j in h.old])
+            for h in self.change.hunks
+            for i in h.new
+            if h.old and not self.end.count[self.after.lines[i]]
+        ]
+        sides = self.before.count.keys() | self.after.count.keys() | self.there.count.keys()
+        return blended(mine, self.end.lines, sides) if mine else {}
 
     def lost(self) -> Iterator[Lost]:
         if whole := self._whole():
@@ -102,23 +153,41 @@ class EditedFile:
             return
         if self.change.after is None or self.final is None:
             return
-        texts = [split(image.data) if image else [] for image in (self.change.before, self.change.after)]
-        added = Counter(texts[1][i] for h in self.change.hunks for i in h.new)
-        removed = Counter(texts[0][i] for h in self.change.hunks for i in h.old)
-        gone, back = self._gone(added - removed), self._back(removed - added)
+        before, after = self.before.lines, self.after.lines
+        gone, back = self._gone(), self._back()
         for hunk in self.change.hunks:
-            words = [f"added and gone: {_shown(texts[1][i])}" for i in hunk.new if texts[1][i] in gone]
-            words += [f"removed and back: {_shown(texts[0][i])}" for i in hunk.old if texts[0][i] in back]
+            words = [f"added and gone: {_shown(after[i])}" for i in hunk.new if after[i] in gone]
+            words += [f"removed and back: {_shown(before[i])}" for i in hunk.old if before[i] in back]
             if words:
                 yield from self._unexplained(hunk.new, words)
 
-    def _gone(self, added: Counter[bytes]) -> set[bytes]:
-        least, stands = self._bounds[0], Counter(split(self.final.data if self.final else b""))
-        return {line for line, n in added.items() if line.strip() and stands[line] < least[line] + n}
+    def _gone(self) -> set[bytes]:
+        added, start, there = self.after.count - self.before.count, self.before.count, self.there.count
+        found = {x for x, n in added.items() if x.strip() and self.end.count[x] < min(start[x], there[x]) + n}
+        return found - self.blended.keys()
 
-    def _back(self, removed: Counter[bytes]) -> set[bytes]:
-        most, stands = self._bounds[1], Counter(split(self.final.data if self.final else b""))
-        return {line for line, n in removed.items() if line.strip() and stands[line] > max(most[line] - n, 0)}
+    def _back(self) -> set[bytes]:
+        removed, start, there = self.before.count - self.after.count, self.before.count, self.there.count
+        kept = self._kept_upstream(removed)
+        return {
+            x
+            for x, n in removed.items()
+            if x.strip() and self.end.count[x] > max(start[x] - n, there[x] - min(n, kept[x]), 0)
+        }
+
+    def _kept_upstream(self, removed: Counter[bytes]) -> Counter[bytes]:
+        """How many of the lines that the overlay removes upstream has at the end still: in the same definition, or
+        anywhere where the definition is gone."""
+        old = Counter(
+            self.before.placed[i] for h in self.change.hunks for i in h.old if self.before.lines[i] in removed
+        )
+        here, there = Counter(self.before.placed), Counter(self.there.placed)
+        names = {symbol for symbol, _ in self.there.placed}
+        found: Counter[bytes] = Counter()
+        for (symbol, line), n in old.items():
+            kept = n if symbol not in names else there[symbol, line] - (here[symbol, line] - n)
+            found[line] += max(0, min(n, kept))
+        return found
 
     def _unexplained(self, lines: range, words: Sequence[str]) -> Iterator[Lost]:
         found = self._lost(lines, words[0])
@@ -164,6 +233,9 @@ def _explained(path: str, change: FileChange | None, replaced: bool, ends: Ends)
     final, wanted = ends.final.blob(path), ends.wanted.blob(path)
     if replaced and final is None:
         return True
+    if path in ends.rendered:
+        template = ends.rendered[path]
+        return ends.final.blob(template) != ends.wanted.blob(template)
     if change is None or change.after is None:
         return any(p == path for p, _ in ends.explained)
     file = EditedFile(change, ends)
@@ -171,16 +243,23 @@ def _explained(path: str, change: FileChange | None, replaced: bool, ends: Ends)
         return final is not None or ends.explains(path, path)
     if final.mode != (wanted or final).mode and change.after.mode == (change.before or change.after).mode:
         return False
-    here, there = split(final.data), split(file.wanted.data) if file.wanted else []
-    pairs = common(here, there)
-    before, after = (Counter(split(image.data)) if image else Counter() for image in (change.before, change.after))
+    here, there = file.end, file.there
+    pairs = common(here.lines, there.lines)
+    before, after = file.before.count, file.after.count
     sides = (
-        (here, labels(path, final.data), {i for i, _ in pairs}, after - before),
-        (there, labels(path, file.wanted.data if file.wanted else b""), {j for _, j in pairs}, before - after),
+        (here, {i for i, _ in pairs}, (after - before).keys() | set(file.blended.values())),
+        (there, {j for _, j in pairs}, (before - after).keys()),
     )
-    return all(
-        not line.strip() or line in ours or ends.explains(path, symbol)
-        for lines, symbols, same, ours in sides
-        for n, (line, (symbol, _)) in enumerate(zip(lines, symbols, strict=True))
+    disputed = ends.disputed.get(path, ())
+    open_ = [
+        (side is there, line)
+        for side, same, ours in sides
+        for n, (symbol, line) in enumerate(side.placed)
         if n not in same
-    )
+        and line.strip()
+        and line not in ours
+        and line not in disputed
+        and not ends.explains(path, symbol)
+    ]
+    # Of upstream's, as many lines may be missing as there are that hold both sides.
+    return all(theirs for theirs, _ in open_) and len(open_) <= len(file.blended)

@@ -1,15 +1,17 @@
 """A replay from end to end: import, overlay, every commit of the window, and the comparison with the import at its tip."""
 
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sync_tools.ci.paths import locate
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
-from sync_tools.imported import AS_WRITTEN
-from sync_tools.importer import import_tree, translated_tree
+from sync_tools.imported import AS_WRITTEN, new_repository
+from sync_tools.importer import translated_tree
 from sync_tools.port.commits import commit, write_tree
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.fork import Fork
@@ -76,9 +78,7 @@ def replay(task: Task, upstream: Repo, config: Config, progress: Progress = lamb
     committer = fork.committer()
     tip = start.commit
     if task.overlay:
-        tip = _commit(
-            fork, tip, read_overlay(task.overlay, start), "Lay the fork's own edits over the import", committer
-        )
+        tip = _commit(fork, tip, _edits(task.overlay, start), "Lay the fork's own edits over the import", committer)
     edits = collect(start.repo, Landing(None, tip)).files if task.overlay else ()
     run = Run(Request(), Places(config, upstream, fork), MAIN, tip, committer, progress)
     with fork.lock():
@@ -111,17 +111,28 @@ def _refuse_used(workdir: Path) -> None:
     here = workdir.absolute()
     nearest = next(place for place in (here, *here.parents) if place.is_dir())
     try:
-        inside = Repo.open(nearest).work_tree is not None
+        Repo.open(nearest)
     except SyncError:
         return
-    if inside:
-        raise SyncError("the folder lies in a repository", str(workdir), "name a folder outside of it with --workdir")
+    raise SyncError("the folder lies in a repository", str(workdir), "name a folder outside of it with --workdir")
+
+
+def _edits(overlay: Path, start: Start) -> Edits:
+    """The overlay's edits. It is read against the import, which goes again where it cannot be: nothing was done."""
+    try:
+        return read_overlay(overlay, start)
+    except BaseException:
+        if start.repo.work_tree:
+            shutil.rmtree(start.repo.work_tree)
+        raise
 
 
 def _start(task: Task, upstream: Repo, span: Window, config: Config) -> Start:
-    done = import_tree(upstream, span.cutoff, task.workdir, config, cache=cache_dir() / "translations")
-    assert done.commit
-    return Start(Repo.open(task.workdir), done.commit, span.cutoff, config)
+    """The import, in a folder that is new even if another replay made it meanwhile: nothing is written into that one's."""
+    tree = translated_tree(upstream, span.cutoff, config, cache=cache_dir() / "translations")
+    subject = f"Import {config.upstream.repo}@{tree.commit[:12]}"
+    commit = new_repository(task.workdir, tree.blobs, subject, {"Upstream-Commit": tree.commit})
+    return Start(Repo.open(task.workdir), commit, span.cutoff, config)
 
 
 def _commit(fork: Fork, parent: str, edits: Edits, subject: str, by: Person) -> str:
@@ -155,7 +166,9 @@ def _compared(
     explained = {(c.path, c.symbol) for c in walk.conflicts} | walk.left
     if not edits:
         return tuple(differing), ()
-    ends = Ends(ours, there, walk.moved, walk.renamed, explained)
+    template = locate(ours.paths(), config.ci).template
+    rendered = {config.ci.workflow: template} if template else {}
+    ends = Ends(ours, there, walk.moved, walk.renamed, explained, rendered, walk.disputed)
     return unexplained(edits, differing, ends), lost(edits, ends)
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from sync_tools.ledger.lines import split
+from sync_tools.ledger.symbols import labels
 from sync_tools.merge.markers import ours_of
 from sync_tools.outcome import FileOutcome
-from sync_tools.port.pipeline import Port
+from sync_tools.port.ported import Port
 from sync_tools.port.session import Run
 from sync_tools.translate.paths import downstream_path
 from sync_tools.tree import Blob, Tree, edited
@@ -38,7 +40,8 @@ class Walk:
     """What came of the commits so far: the fork's tip and tree, and what a person would want to know.
 
     `moved` are files of the fork that a port moved, `renamed` upstream's renames in the fork's names; both old -> new.
-    `left` are the places (path, symbol) of absent and deferred entries.
+    `left` are the places (path, symbol) of absent and deferred entries, and of conflicts under either side's name; `disputed` are
+    the lines of either side in the conflicts of a file.
     """
 
     tip: str
@@ -50,6 +53,7 @@ class Walk:
     moved: dict[str, str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     left: set[tuple[str, str]] = field(default_factory=set)
+    disputed: dict[str, set[bytes]] = field(default_factory=dict)
     interrupted: bool = False
 
     def over(self, landings: Sequence[Landing], run: Run) -> "Walk":
@@ -69,6 +73,8 @@ class Walk:
     def _step(self, landing: Landing, run: Run) -> None:
         port = run.port(landing, self.tree, self.tip)
         clashes = [Clash(landing.commit, landing.pr, path, symbol) for path, symbol in port.conflicts]
+        places = {(o.path, symbol) for o in port.outcomes for symbol in names_of_conflicts(o)}
+        clashing = {o.path: disputed_lines(o) for o in port.outcomes}
         if clashes:
             kept = kept_sides(port)
             port = run.port(
@@ -78,6 +84,9 @@ class Walk:
         self.tip = run.commit_port(port, after, self.tip)
         self.tree = edited(self.tree, after)
         self.conflicts += clashes
+        self.left |= places
+        for path, lines in clashing.items():
+            self.disputed.setdefault(path, set()).update(lines)
         self._note(port, run)
 
     def _note(self, port: Port, run: Run) -> None:
@@ -97,6 +106,25 @@ def _renamed(outcome: FileOutcome, run: Run) -> Mapping[str, str]:
         return {}
     config = run.places.config
     return {downstream_path(config, change.before.path): downstream_path(config, change.after.path)}
+
+
+def names_of_conflicts(outcome: FileOutcome) -> set[str]:
+    """The definitions that a file's conflicts stand in, by the names that the fork and upstream have for them."""
+    if not outcome.merged or not outcome.ours or not outcome.after:
+        return set()
+    ours, theirs = labels(outcome.path, outcome.ours.data), labels(outcome.path, outcome.after.data)
+    lines = [
+        names[slice(*span)] for c in outcome.merged.conflicts for names, span in ((ours, c.ours), (theirs, c.theirs))
+    ]
+    return {symbol for found in lines for symbol, _ in found if symbol}
+
+
+def disputed_lines(outcome: FileOutcome) -> set[bytes]:
+    """The lines of both sides that a file's conflicts are about."""
+    if not outcome.merged or not outcome.ours or not outcome.after:
+        return set()
+    ours, theirs = split(outcome.ours.data), split(outcome.after.data)
+    return {line for c in outcome.merged.conflicts for line in (*ours[slice(*c.ours)], *theirs[slice(*c.theirs)])}
 
 
 def kept_sides(port: Port) -> dict[str, Blob | None]:

@@ -2,16 +2,17 @@
 
 import ast
 
+from sync_tools.syntax import parsed
+
 
 def fallback_lines(text: str) -> frozenset[int]:
     """The lines of imports in a handler that bind nothing but what its `try` imports: the same site once more."""
     if "ImportError" not in text:
         return frozenset()
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    return frozenset(line for node in ast.walk(tree) if isinstance(node, ast.Try) for line in _of(node))
+    tree = parsed(text)
+    return frozenset(
+        line for node in (ast.walk(tree) if tree else ()) if isinstance(node, ast.Try) for line in _of(node)
+    )
 
 
 def _of(node: ast.Try) -> set[int]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Set
 
 from sync_tools.seam.model import Kind
 from sync_tools.seam.names import Names, names
+from sync_tools.syntax import parsed
 
 _SAMPLING_NAME = re.compile(r"sampling|(?:^|_)params$|^sp$")
 _ANSWER_NAME = re.compile(r"meta|^(?:output|out|response|resp|ret|result|answer|chunk|data|turn)$")
@@ -23,9 +24,8 @@ def fields(text: str) -> list[Found]:
     known = names()
     if not any(word in text for word in (*known.request_marks, *known.sampling, *known.control, known.answer_root)):
         return []
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(text)
+    if tree is None:
         return []
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     answers = known.answer_root in text and any(word in text for word in known.answer_marks | known.sampling)

@@ -10,20 +10,24 @@ from sync_tools.seam.find import find
 from sync_tools.seam.model import How, Judged, SeamSite
 from sync_tools.seam.names import names
 from sync_tools.seam.protected import protection
+from sync_tools.translate.reasons import Reason
 from sync_tools.translate.result import Application, Site, Translation
 
+SERVED = "what a server of its own answers, whose route is reported"
 INTERFACE = frozenset({"request field", "sampling key", "answer field"})
-_WRAPS = re.compile(r"SY1(?:04|[1-5]\d)")
+_WRAPS = re.compile(r"SY1(?:04|1[12]|4[1-3]|5\d)")
 
 
 @dataclass(frozen=True)
 class Image:
-    """A file of upstream's with its translation; `kept` says why the file as a whole stays as it is."""
+    """A file of upstream's with its translation. `kept` says why the file as a whole is out of the count; it `speaks` where the
+    translated tree holds it all the same."""
 
     path: str
     data: bytes
     translation: Translation
     kept: str = ""
+    speaks: bool = False
 
 
 def judge(image: Image) -> tuple[list[Judged], list[SeamSite]]:
@@ -34,22 +38,25 @@ def judge(image: Image) -> tuple[list[Judged], list[SeamSite]]:
     """
     sites = find(image.path, image.data)
     if image.kept:
-        return [Judged(site, "kept", why=image.kept) for site in sites], []
+        return [Judged(site, "kept", why=image.kept, speaks=image.speaks) for site in sites], []
     lines = image.data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     left = _left(image, lines, sites)
     reports = image.translation.unresolved
     whole = _wraps(image, sites, left, reports)
+    serves = any(r.reason == Reason.OTHER_SERVICE for r in reports) and not _rewrites(image)
     converts = any("control_call(" in a.after for a in image.translation.applications)
     judged, used = [], set()
     for site in sites:
         protected = protection(site, lines[site.line - 1])
         report = next((r for r in reports if _is_of(r, site)), None) or _beside(reports, sites, site)
         if protected:
-            judged.append(Judged(site, "kept", why=protected))
+            judged.append(Judged(site, "kept", why=protected.why, speaks=protected.speaks))
         elif report is not None:
             judged.append(Judged(site, "unresolved", why=report.why, reason=report.reason.value))
         elif site not in left or (site.what in names().asked and _how(image.translation.applications, site) == "rule"):
             judged.append(Judged(site, "translated", _how(image.translation.applications, site)))
+        elif site.kind == "answer field" and serves:
+            judged.append(Judged(site, "kept", why=SERVED, speaks=True))
         elif site.kind in INTERFACE and whole and (site.what not in names().control or converts):
             judged.append(Judged(site, "translated", "interface"))
         else:
@@ -108,8 +115,15 @@ def _left(image: Image, lines: list[str], sites: list[SeamSite]) -> set[SeamSite
             left |= set(old)
         elif old:
             rest = Counter((s.kind, s.what) for s in there if k < s.line <= m)
-            left |= set(_last(old, rest))
+            left |= set(_last(old, rest | _keys(old, "\n".join(after[k:m]))))
     return left
+
+
+def _keys(sites: Iterable[SeamSite], text: str) -> Counter[tuple[str, str]]:
+    """How often a text still names the keys of dicts among the sites: the search tells a body by its route, which may be
+    another by now."""
+    keys = {(site.kind, site.what) for site in sites if site.kind in INTERFACE}
+    return Counter({key: len(re.findall(rf"""["']{re.escape(key[1])}["']""", text)) for key in keys})
 
 
 def _last(sites: list[SeamSite], rest: Mapping[tuple[str, str], int]) -> Iterable[SeamSite]:
@@ -124,6 +138,10 @@ def _last(sites: list[SeamSite], rest: Mapping[tuple[str, str], int]) -> Iterabl
 def _wraps(image: Image, sites: list[SeamSite], left: set[SeamSite], reports: tuple[Site, ...]) -> bool:
     """Whether what the module exchanges with an engine goes through the seam: it wraps where it sends, or it sends nothing."""
     routes = [s for s in sites if s.kind == "endpoint" and s.what == "/generate" and s in left]
-    wraps = any(_WRAPS.fullmatch(a.rule) for a in image.translation.applications)
-    opaque = any(r.reason == "provenance ends" for r in reports)
-    return wraps or not (routes or opaque)
+    opaque = any(r.reason == Reason.PROVENANCE for r in reports)
+    return _rewrites(image) or not (routes or opaque)
+
+
+def _rewrites(image: Image) -> bool:
+    """Whether a rule turned a request or an answer in the module."""
+    return any(_WRAPS.fullmatch(a.rule) for a in image.translation.applications)

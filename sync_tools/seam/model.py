@@ -34,13 +34,15 @@ class SeamSite:
 @dataclass(frozen=True)
 class Judged:
     """A site with its verdict. `how` a translated one was: a rule at its place, a changed text, or by the seam's objects,
-    which keep upstream's vocabulary. `why` and `reason` of one that is unresolved; `why` of one that is kept."""
+    which keep upstream's vocabulary. `why` and `reason` of one that is unresolved; `why` of one that is kept, and whether it
+    `speaks` the old engine's language in the translated tree all the same."""
 
     site: SeamSite
     verdict: Verdict
     how: How = ""
     why: str = ""
     reason: str = ""
+    speaks: bool = False
 
 
 @dataclass(frozen=True)

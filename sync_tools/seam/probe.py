@@ -14,7 +14,9 @@ import inspect
 import json
 import os
 import re
+import stat
 import sys
+import threading
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +43,8 @@ Facts = Iterator[tuple[str, str]]
 
 
 def main(out: str, names: list[str]) -> None:
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        threading.Thread(target=end_with_parent, daemon=True).start()
     import vllm
 
     sections = (models, routes, flags, configs, environment, metrics, router)
@@ -53,6 +57,12 @@ def main(out: str, names: list[str]) -> None:
         "facts": dict(sorted(facts.items())),
     }
     Path(out).write_text(json.dumps(found, indent=0) + "\n", "utf-8")
+
+
+def end_with_parent() -> None:
+    """A pipe on standard input ends when whoever asked is gone."""
+    os.read(0, 1)
+    os._exit(1)
 
 
 def named(module: str, name: str) -> object:

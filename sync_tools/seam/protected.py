@@ -11,9 +11,11 @@ from sync_tools.seam.model import SeamSite
 
 @dataclass(frozen=True)
 class Protection:
-    """`match` finds the site's name (`kinds` limits it), or the line around it; `paths` the files where it holds."""
+    """`match` finds the site's name (`kinds` limits it), or the line around it; `paths` the files where it holds. What
+    `speaks` is the old engine's language that somebody decided to keep; the rest never was."""
 
     why: str
+    speaks: bool
     kinds: frozenset[str]
     what: re.Pattern[str] | None
     line: re.Pattern[str] | None
@@ -33,7 +35,10 @@ def _table() -> tuple[Protection, ...]:
     raw = tomllib.loads(files("sync_tools.seam").joinpath("tables", "protected.toml").read_text("utf-8"))
     return tuple(
         Protection(
-            row["why"], frozenset(row.get("kinds", ())), *(_pattern(row, key) for key in ("what", "line", "paths"))
+            row["why"],
+            row.get("speaks", False),
+            frozenset(row.get("kinds", ())),
+            *(_pattern(row, key) for key in ("what", "line", "paths")),
         )
         for row in raw["row"]
     )
@@ -43,6 +48,6 @@ def _pattern(row: dict, key: str) -> re.Pattern[str] | None:
     return re.compile(row[key]) if key in row else None
 
 
-def protection(site: SeamSite, line: str) -> str:
-    """Why a site is no seam; empty where it is one."""
-    return next((row.why for row in _table() if row.holds(site, line)), "")
+def protection(site: SeamSite, line: str) -> Protection | None:
+    """Why a site stays as it is, where something says so."""
+    return next((row for row in _table() if row.holds(site, line)), None)

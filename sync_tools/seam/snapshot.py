@@ -9,11 +9,25 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict
+
 from sync_tools.errors import SyncError
-from sync_tools.files import write_atomically
+from sync_tools.files import write_out
+from sync_tools.seam.outside import run
 
 CARRIED = "vllm.json"
 TIMEOUT = 300.0
+
+
+class Written(BaseModel):
+    """A snapshot's file."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    engine: str
+    version: str
+    asked: tuple[str, ...]
+    facts: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -37,26 +51,27 @@ class Snapshot:
 def carried() -> Snapshot:
     """The snapshot that this installation brings."""
     place = files("sync_tools.seam").joinpath("tables", CARRIED)
-    return _parse(place.read_text("utf-8"), "the snapshot in sync_tools/seam/tables")
+    return _parse(place.read_bytes(), "the snapshot in sync_tools/seam/tables")
 
 
 def load(path: Path) -> Snapshot:
     """A snapshot's file. Raises SyncError where it is none."""
     try:
-        return _parse(path.read_text("utf-8"), str(path))
+        return _parse(path.read_bytes(), str(path))
     except OSError as e:
         raise SyncError(f"cannot read the snapshot: {e.strerror}", str(path), FIX) from e
-    except (ValueError, KeyError, TypeError, AttributeError) as e:
+    except ValueError as e:
         raise SyncError("not a snapshot of an engine", str(path), FIX) from e
 
 
+ENGINE = "name a Python that has vLLM"
 FIX = "make one with `vime-sync seam snapshot --engine PYTHON --out FILE`"
 
 
-def _parse(text: str, origin: str) -> Snapshot:
-    raw = json.loads(text)
-    facts = {str(key): str(value) for key, value in raw["facts"].items()}
-    return Snapshot(str(raw["engine"]), str(raw["version"]), facts, frozenset(raw["asked"]), origin)
+def _parse(content: bytes, origin: str) -> Snapshot:
+    """Raises ValueError."""
+    raw = Written.model_validate_json(content)
+    return Snapshot(raw.engine, raw.version, raw.facts, frozenset(raw.asked), origin)
 
 
 def take(python: str, names: Iterable[str]) -> Snapshot:
@@ -64,21 +79,24 @@ def take(python: str, names: Iterable[str]) -> Snapshot:
     with tempfile.TemporaryDirectory(prefix="sync-seam-") as folder, as_file(files("sync_tools.seam")) as package:
         out = Path(folder) / "snapshot.json"
         # Isolated, so that neither this process's variables nor a module in the folder stands in for the engine's own.
-        command = [python, "-I", str(package / "probe.py"), str(out), *sorted(names)]
+        # A path is meant from here, not from the folder that it runs in; a venv's link is not followed.
+        program = str(Path(python).absolute()) if "/" in python else python
         try:
-            ended = subprocess.run(
-                command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as e:
-            raise SyncError(f"the interpreter does not run: {e}", python, "name a Python that has vLLM") from e
-        if ended.returncode or not out.is_file():
-            said = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+            status, said = run([program, "-I", str(package / "probe.py"), str(out), *sorted(names)], folder, TIMEOUT)
+        except subprocess.TimeoutExpired as e:
+            raise SyncError(f"the interpreter did not end within {TIMEOUT:.0f} s", python, ENGINE) from e
+        except (OSError, ValueError) as e:
+            raise SyncError(f"the interpreter does not run: {e}", python, ENGINE) from e
+        if status or not out.is_file():
             raise SyncError(
-                f"cannot look at the engine: {said[-1] if said else ended.returncode}",
+                f"cannot look at the engine: {said or (f'it ended with {status}' if status else 'it wrote nothing')}",
                 python,
-                "name a Python that has vLLM",
+                ENGINE,
             )
-        return _parse(out.read_text("utf-8"), python)
+        try:
+            return _parse(out.read_bytes(), python)
+        except ValueError as e:
+            raise SyncError("what the interpreter wrote is not a snapshot", python, ENGINE) from e
 
 
 def save(snapshot: Snapshot, path: Path) -> None:
@@ -89,4 +107,4 @@ def save(snapshot: Snapshot, path: Path) -> None:
         "asked": sorted(snapshot.asked),
         "facts": dict(sorted(snapshot.facts.items())),
     }
-    write_atomically(path, (json.dumps(value, indent=0, ensure_ascii=True) + "\n").encode())
+    write_out(path, (json.dumps(value, indent=0, ensure_ascii=True) + "\n").encode())

@@ -25,10 +25,17 @@ def survey(sources: Mapping[str, bytes], config: Config, *, cache: Path | None =
     judged, unseen = [], []
     for path, data in sorted(sources.items()):
         translation = done.get(path) or Translation(data)
-        verdicts, others = judge(Image(path, data, translation, _why_kept(path, config)))
+        verdicts, others = judge(
+            Image(path, data, translation, _why_kept(path, config), speaks=not _left_out(path, config))
+        )
         judged += verdicts
         unseen += others
     return Seen(tuple(judged), tuple(unseen), len(sources))
+
+
+def _left_out(path: str, config: Config) -> bool:
+    policy = policy_for(config, path)
+    return policy is not None and policy.action == "skip"
 
 
 def _why_kept(path: str, config: Config) -> str:

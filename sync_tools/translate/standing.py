@@ -16,7 +16,7 @@ from sync_tools.translate.names import Naming, hinted_lines
 from sync_tools.translate.result import Site
 from sync_tools.translate.text.markdown import kept_languages, pieces
 
-UNRESOLVED, KEPT_FILE, OWNERS = "unresolved", "SY297", "SY293"
+UNRESOLVED, KEPT_FILE, OWNERS, MODULES = "unresolved", "SY297", "SY293", "SY296"
 _ENGINE_WORDS = ("sgl_", "sgl-", "SGL_")
 _TOKEN = re.compile(r"[\w.:-]*")
 

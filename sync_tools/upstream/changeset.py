@@ -61,6 +61,16 @@ class FileChange:
         return image.path
 
     @property
+    def old(self) -> str | None:
+        """The path before the change; None for an added file."""
+        return self.before and self.before.path
+
+    @property
+    def new(self) -> str | None:
+        """The path after the change; None for a deleted file."""
+        return self.after and self.after.path
+
+    @property
     def added(self) -> int:
         return sum(h.new_count for h in self.hunks)
 

@@ -3,12 +3,12 @@
 Lines are followed through the zero-context hunks of upstream's own diffs, so what is said here is exact.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from sync_tools.upstream.changeset import FileChange, Hunk
+from sync_tools.upstream.shift import Shift
 
 Moves = Sequence[tuple[str | None, str | None]]
 """The paths of a change's files, before and after; None where there is no file."""
@@ -37,17 +37,12 @@ class Step:
         )
 
     @cached_property
-    def _pieces(self) -> list[tuple[range, range]]:
-        return sorted(((h.old, h.new) for h in self.hunks), key=lambda p: (p[0].start, p[1].start, p[0].stop))
-
-    @cached_property
-    def _old_starts(self) -> list[int]:
-        return [old.start for old, _ in self._pieces]
+    def shift(self) -> Shift:
+        return Shift(self.hunks)
 
     @cached_property
     def _back(self) -> "Step":
-        hunks = tuple(Hunk(h.new_start, h.new_count, h.old_start, h.old_count) for h in self.hunks)
-        return Step(self.ref, self.path, self.old_path, hunks, self.facts)
+        return Step(self.ref, self.path, self.old_path, self.shift.back.hunks, self.facts)
 
     @property
     def emptied(self) -> bool:
@@ -56,23 +51,11 @@ class Step:
 
     def line(self, at: int) -> int | None:
         """Where a line of the file before stands after it; None where it was removed."""
-        n = bisect_right(self._old_starts, at) - 1
-        if self.emptied:
-            return None
-        if n < 0:
-            return at
-        old, new = self._pieces[n]
-        return None if at < old.stop else at - old.stop + new.stop
+        return None if self.emptied else self.shift.line(at)
 
     def gap(self, at: int) -> int:
         """Where the gap before line `at` is after it: a gap stands with the line above it."""
-        if at == 0 or self.emptied:
-            return 0
-        n = bisect_right(self._old_starts, at - 1) - 1
-        if n < 0:
-            return at
-        old, new = self._pieces[n]
-        return new.start if at <= old.stop and at > old.start else at - old.stop + new.stop
+        return 0 if self.emptied else self.shift.gap(at)
 
 
 @dataclass(frozen=True)
@@ -104,14 +87,14 @@ def back(lines: range, steps: Sequence[Step]) -> tuple[int, ...]:
 
 
 def undone(facts: Iterable[str], steps: Sequence[Step]) -> str | None:
-    """Which later change is in the way of what a change does beside lines: it moves the file again, carries other bytes,
-    sets another mode, or deletes the file."""
+    """The first later change that is in the way of what a change does beside lines: it moves the file again, carries
+    other bytes, sets another mode, or deletes the file."""
     mine = frozenset(fact.split(",")[0].split(" ")[0] for fact in facts)
-    by = None
     for step in steps:
         again = (mine & step.facts & {"renamed", "mode"}) or (mine & CARRIED and step.facts & CARRIED)
-        by = step.ref if again or step.path is None else by
-    return by
+        if again or step.path is None:
+            return step.ref
+    return None
 
 
 @dataclass

@@ -1,13 +1,11 @@
 """From a pull request's number, or a revision, to the commit that landed it."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
-
-NUMBER = re.compile(r"\(#(\d+)\)\s*$")
+from sync_tools.upstream.history import Message, messages
 
 
 @dataclass(frozen=True)
@@ -17,12 +15,6 @@ class Landing:
     pr: int | None
     commit: str
     others: tuple[str, ...] = ()
-
-
-def number_of(subject: str) -> int | None:
-    """The pull request of a commit: the last `(#N)`, at the end of its subject."""
-    found = NUMBER.search(subject)
-    return int(found[1]) if found else None
 
 
 MAIN = (
@@ -49,22 +41,25 @@ def main_line(repo: Repo) -> str:
     raise SyncError("upstream has no commits", str(repo.git_dir), "fetch it again")
 
 
-def first_parents(repo: Repo, tip: str, since: str | None = None) -> list[tuple[str, str]]:
-    """(commit, subject) of the first-parent history of `tip`, newest first."""
-    span = f"{since}..{tip}" if since else tip
-    out = repo.run("log", "--first-parent", "-z", "--format=%H %s", span).decode("utf-8", "replace")
-    return [(r[:40], r[41:]) for r in out.split("\0") if r]
+def newest(repo: Repo, tip: str | None) -> str:
+    """The revision that is named, else the main line's newest commit. A name that is empty is a name, of nothing."""
+    return main_line(repo) if tip is None else tip
 
 
 def landing(repo: Repo, pr: int) -> Landing:
     """The newest commit with that number. Raises SyncError when the main line has none."""
     for tip in tips(repo):
-        found = [commit for commit, subject in first_parents(repo, tip) if number_of(subject) == pr]
-        if found:
-            return Landing(pr, found[0], tuple(found[1:]))
+        if found := landing_on(messages(repo, tip), pr):
+            return found
     shallow = (repo.git_dir / "shallow").exists()
     fix = "deepen the clone: git fetch --unshallow" if shallow else "check the number, or fetch upstream again"
     raise SyncError(f"no commit on upstream's main line carries (#{pr})", str(repo.git_dir), fix)
+
+
+def landing_on(line: Sequence[Message], pr: int) -> Landing | None:
+    """The newest commit with that number on a main line, which is newest first."""
+    found = [message.commit for message in line if message.pr == pr]
+    return Landing(pr, found[0], tuple(found[1:])) if found else None
 
 
 def bare_commit(repo: Repo, rev: str) -> Landing:

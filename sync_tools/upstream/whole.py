@@ -26,13 +26,14 @@ class Course:
     """One file through a window. `whole` is its change over the window. `begins` is the part with which that change
     begins: the parts before it speak of a file that was deleted, and that the fork did not have either. `born`: the
     window adds the file; `merges` says that all the same the fork has one in its place, so that `whole` begins after
-    the addition."""
+    the addition; `passes` that it comes and goes within the window, and that the fork has none in its place."""
 
     parts: tuple[Part, ...]
     whole: FileChange
     begins: int = 0
     born: bool = False
     merges: bool = False
+    passes: bool = False
 
     def before(self, n: int) -> tuple[Step, ...]:
         """The steps from the file before `whole` to the file before part n."""
@@ -48,15 +49,15 @@ def courses(
     step: Callable[[ChangeSet, FileChange], Step],
     has: Callable[[Image, frozenset[str]], bool],
 ) -> list[Course]:
-    """Every file that the changes, oldest first, touch. `has(image, left)` says whether the fork has a file in the place
-    of an image of upstream's that is none of the paths `left`, whose files the window moves or deletes."""
+    """Every file that the changes, oldest first, touch. `has(image, others)` says whether the fork has a file in the
+    place of an image of upstream's that is none of the paths `others`, where other files stood at the cutoff."""
     found = [
         tuple(Part(n, i, c := changes[n].files[i], step(changes[n], c)) for n, i in thread)
         for thread in threads([[_paths(f) for f in each.files] for each in changes])
     ]
-    left = frozenset(p for parts in found if (p := _left([part.change for part in parts])))
+    others = frozenset(parts[0].change.before.path for parts in found if parts[0].change.before)
     return sorted(
-        (_course(parts, has, left) for parts in found), key=lambda c: (c.whole.after is not None, c.whole.path)
+        (_course(parts, has, others) for parts in found), key=lambda c: (c.whole.after is not None, c.whole.path)
     )
 
 
@@ -76,24 +77,25 @@ def _left(changes: Sequence[FileChange]) -> str | None:
     return first.path if first and (last is None or last.path != first.path) else None
 
 
-def _course(parts: tuple[Part, ...], has: Callable[[Image, frozenset[str]], bool], left: frozenset[str]) -> Course:
+def _course(parts: tuple[Part, ...], has: Callable[[Image, frozenset[str]], bool], others: frozenset[str]) -> Course:
     first, last = parts[0].change.before, parts[-1].change.after
     begins = 0
-    if first and last and not has(first, left - {first.path}):
+    if first and last and not has(first, others - {first.path}):
         begins = max((n for n, p in enumerate(parts) if p.change.before is None), default=0)
         first = parts[begins].change.before
     born = first is None
     birth = parts[begins].change.after
-    merges = False
+    merges = passes = False
     if born and last is None:
         first = parts[-1].change.before
-    elif born and birth != last and birth is not None and has(birth, left):
+        passes = first is not None and not has(first, others)
+    elif born and birth != last and birth is not None and has(birth, others):
         first, merges = birth, True
     steps = [p.step for p in parts[begins + merges :]]
     opaque = any(p.change.binary for p in parts) or any(i and i.mode in (SYMLINK, GITLINK) for i in (first, last))
     hunks = () if opaque else tuple(_hunks(first, last, steps))
     whole = FileChange(_kind(first, last), first, last, 0, any(p.change.binary for p in parts), hunks)
-    return Course(parts, whole, begins, born, merges)
+    return Course(parts, whole, begins, born, merges, passes)
 
 
 def _kind(before: Image | None, after: Image | None) -> FileKind:

@@ -1,11 +1,12 @@
 """A window of upstream's history: the first-parent commits after a cutoff, up to a tip."""
 
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
-from sync_tools.upstream.resolve import Landing, first_parents, number_of
+from sync_tools.upstream.history import Message, messages, span
+from sync_tools.upstream.resolve import Landing
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ def window(repo: Repo, cutoff: str, tip: str) -> Window:
             )
         ends.append(commit)
     first, last = ends
-    history = first_parents(repo, last, first)
-    if first != last and (not history or not _follows(repo, history[-1][0], first)):
+    history = messages(repo, span(first, last))
+    if first != last and (not history or not _follows(repo, history[-1].commit, first)):
         raise SyncError(
             "the cutoff is not on the main line that leads to the tip",
             f"{cutoff}..{tip}",
@@ -42,17 +43,16 @@ def _follows(repo: Repo, commit: str, parent: str) -> bool:
     return repo.commit_of(f"{commit}^1") == parent
 
 
-def _landings(history: list[tuple[str, str]]) -> tuple[Landing, ...]:
-    """From (commit, subject), newest first."""
-    numbers = [number_of(subject) for _, subject in history]
-    repeated = {n for n, count in Counter(numbers).items() if n is not None and count > 1}
-    seen: set[int] = set()
-    found = []
-    for (commit, _), number in zip(history, numbers, strict=True):
-        if number in seen:
-            found.append(Landing(None, commit))
-            continue
-        others = tuple(c for (c, _), n in zip(history, numbers, strict=True) if n == number and c != commit)
-        found.append(Landing(number, commit, others if number in repeated else ()))
-        seen |= {number} if number is not None else set()
-    return tuple(reversed(found))
+def _landings(history: Sequence[Message]) -> tuple[Landing, ...]:
+    """From the commits, newest first."""
+    carrying: dict[int, list[str]] = {}
+    for message in history:
+        if message.pr is not None:
+            carrying.setdefault(message.pr, []).append(message.commit)
+    return tuple(_landing(message, carrying) for message in reversed(history))
+
+
+def _landing(message: Message, carrying: Mapping[int, Sequence[str]]) -> Landing:
+    if message.pr is None or carrying[message.pr][0] != message.commit:
+        return Landing(None, message.commit)
+    return Landing(message.pr, message.commit, tuple(carrying[message.pr][1:]))

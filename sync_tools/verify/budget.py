@@ -6,7 +6,9 @@ from datetime import date
 
 from pydantic import Field
 
-from sync_tools.config import Config, Day, Glob, Section, parse_as
+from sync_tools.config import Config
+from sync_tools.configfields import Day, Glob, Section
+from sync_tools.configread import parse_as
 from sync_tools.policy import matches
 from sync_tools.tree import Tree, text
 from sync_tools.verify.leftovers import Leftover

@@ -24,8 +24,6 @@ class Engine:
     kept_modules: tuple[str, ...]
     flags: frozenset[str]
     old_flags: Mapping[str, str]
-    protected: re.Pattern[str]
-    modules: re.Pattern[str]
     attribution: re.Pattern[str]
 
 
@@ -44,12 +42,5 @@ def load() -> Engine:
         kept_modules=tuple(raw["imports"]["kept"]),
         flags=snapshot.of("flag") | frozenset(flags["owned"]),
         old_flags=flags["old"],
-        protected=re.compile("|".join(f"(?:{_scoped(p)})" for p in residue["protected"])),
-        modules=re.compile(residue["modules"]),
         attribution=re.compile(residue["attribution"]),
     )
-
-
-def _scoped(pattern: str) -> str:
-    """A pattern whose leading `(?i)` holds for itself alone, so that it can stand in an alternation."""
-    return f"(?i:{pattern[4:]})" if pattern.startswith("(?i)") else pattern

@@ -1,6 +1,6 @@
 """Where upstream's names are left in a file: in code, strings, flags and comments.
 
-Links, repositories, attribution, and what translation keeps as it is (whole files, other people's names) keep their words.
+They are the old names that a translation would leave without a reason (`translate.standing`), and the engine's modules.
 In Markdown only code counts: prose may speak of upstream.
 """
 
@@ -13,12 +13,14 @@ from sync_tools.config import Config
 from sync_tools.policy import CONFIGURATION
 from sync_tools.translate.kinds import profile
 from sync_tools.translate.names import naming
+from sync_tools.translate.standing import MODULES, Standing, standing
 from sync_tools.translate.text.markdown import kept_languages
 from sync_tools.verify import engine
 from sync_tools.verify.source import MARKDOWN, Source
 
 SKIPPED = frozenset({".patch", ".diff", ".lock", ".svg", ".csv", ".jsonl"})
 FENCE = re.compile(r"^\s*(```+|~~~+)\s*(\S*)")
+WORD = re.compile(r"[\w-]+")
 SPAN = re.compile(r"(`+)(.+?)\1")
 FLAG = re.compile(r"(?<![\w-])--[\w-]+")
 
@@ -50,25 +52,32 @@ def own(config: Config, path: str) -> bool:
 
 def leftovers(source: Source, words: re.Pattern[str], config: Config) -> Iterator[Leftover]:
     """The places of a file, in order."""
-    kept = source.suffix in SKIPPED or profile(source.path, engine=config.engine != "same").kept
-    if kept or own(config, source.path) or not words.search(source.text):
+    where = profile(source.path, engine=config.engine != "same")
+    if where.kept or source.suffix in SKIPPED or own(config, source.path) or not words.search(source.text):
         return
-    facts, protected = engine.load(), naming(config).kept
-    foreign = _foreign(source, facts.kept_modules)
-    for number, line in _code_lines(source):
-        if not words.search(line) or facts.attribution.search(line):
+    foreign = _foreign(source, engine.load().kept_modules)
+    counted = _code_of_markdown(source) if source.suffix in MARKDOWN else None
+    last = None
+    for name in standing(source.text, (), naming(config), where):
+        line = source.line(name.line)
+        spans = [range(len(line))] if counted is None else counted.get(name.line, [])
+        start, word = _word(line, name)
+        if (name.line, start) == last or name.reason not in (None, MODULES):
             continue
-        plain = facts.protected.sub(_blank, line)
-        for module in facts.modules.finditer(plain):
-            if words.search(module[0]):
-                yield Leftover(source.path, number, module[0], foreign=True)
-        for m in re.finditer(r"[\w-]+", protected.sub(_blank, facts.modules.sub(_blank, plain))):
-            if words.search(m[0]):
-                yield Leftover(source.path, number, m[0], bool(foreign & set(re.findall(r"\w+", m[0]))))
+        last = name.line, start
+        code = " ".join(line[span.start : span.stop] for span in spans)
+        if not any(name.column in span for span in spans) or engine.load().attribution.search(code):
+            continue
+        if name.reason == MODULES:
+            yield Leftover(source.path, name.line, name.name, foreign=True)
+        elif words.search(word):
+            yield Leftover(source.path, name.line, word, bool(foreign & set(re.findall(r"\w+", word))))
 
 
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
+def _word(line: str, name: Standing) -> tuple[int, str]:
+    """The word that holds a name, without the dots around it, and where it begins."""
+    held = next((m for m in WORD.finditer(line) if m.start() <= name.column < m.end()), None)
+    return (held.start(), held[0]) if held else (name.column, name.name)
 
 
 def _foreign(source: Source, modules: tuple[str, ...]) -> frozenset[str]:
@@ -82,16 +91,17 @@ def _foreign(source: Source, modules: tuple[str, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _code_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """The lines that count, by number: all of a program, the code and the flags of Markdown."""
-    if source.suffix not in MARKDOWN:
-        yield from enumerate(source.lines, 1)
-        return
+def _code_of_markdown(source: Source) -> dict[int, list[range]]:
+    """The lines that hold code or flags, by number, with where on them it stands."""
+    found: dict[int, list[range]] = {}
     fenced, kept = False, False
     for number, line in enumerate(source.lines, 1):
         if fence := FENCE.match(line):
             fenced, kept = not fenced, fence[2] in kept_languages()
         elif fenced and not kept:
-            yield number, line
+            found[number] = [range(len(line))]
         elif not fenced:
-            yield number, " ".join([m[2] for m in SPAN.finditer(line)] + FLAG.findall(SPAN.sub(" ", line)))
+            plain = SPAN.sub(lambda m: " " * len(m[0]), line)
+            spans = [*(m.span(2) for m in SPAN.finditer(line)), *(m.span() for m in FLAG.finditer(plain))]
+            found[number] = [range(*span) for span in spans]
+    return found

@@ -2,11 +2,11 @@
 
 import ast
 import re
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from posixpath import splitext
 
+from sync_tools.syntax import parse
 from sync_tools.verify.scopes import SCOPES, Bindings, bindings, children
 
 PYTHON, MARKDOWN, SHELL = frozenset({".py", ".pyi"}), frozenset({".md", ".rst"}), frozenset({".sh", ".bash"})
@@ -45,14 +45,10 @@ class Source:
     @cached_property
     def parsed(self) -> ast.Module | SyntaxError:
         """The syntax tree, or the error. Nothing is executed."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                return ast.parse(self.data, self.path)
-            except SyntaxError as e:
-                return e
-            except (ValueError, RecursionError, MemoryError) as e:
-                return SyntaxError(str(e) or type(e).__name__)
+        try:
+            return parse(self.data, self.path)
+        except SyntaxError as e:
+            return e
 
     @property
     def module(self) -> ast.Module | None:

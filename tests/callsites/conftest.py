@@ -1,13 +1,11 @@
-"""The translator, where this tree has it."""
+"""The translator."""
 
 import pytest
+
+from sync_tools.translate import Translator
 
 
 @pytest.fixture(scope="session")
 def translate():
     """(path, bytes) to a Translation, in the seam style `module`."""
-    package = pytest.importorskip("sync_tools.translate")
-    seam = pytest.importorskip("sync_tools.translate.python")
-    if not (hasattr(package, "Translator") and hasattr(seam, "translate_module")):
-        pytest.skip("this tree has no translator, or none for requests and answers")
-    return package.Translator(style="module").file
+    return Translator(style="module").file

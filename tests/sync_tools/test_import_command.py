@@ -1,6 +1,7 @@
 """`sync import` as a command: what a person reads in a pipe, what a program reads, and its exit codes."""
 
 import json
+import re
 from pathlib import Path
 
 
@@ -15,7 +16,9 @@ def test_a_person_reads_kinds_reasons_and_sites_without_a_colour(sync, upstream:
     assert "    docker/patch/latest/sglang.patch" in lines
     assert "old names that nothing keeps: 0" in lines
     assert any(line.startswith("rules that applied nowhere: SY") for line in lines)
-    assert lines[-1].startswith(f"{sum(int(line.split()[-3]) for line in lines[1 : lines.index('')])} files of ")
+    assert lines[-3].startswith(f"{sum(int(line.split()[-3]) for line in lines[1 : lines.index('')])} files of ")
+    assert re.fullmatch(r"Waits for a person, so the exit code is 1: \d+ unresolved sites\.", lines[-2])
+    assert lines[-1].startswith("Next: cd ")
 
 
 def test_a_program_reads_the_same(sync, upstream: Path, tmp_path: Path) -> None:

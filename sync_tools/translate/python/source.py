@@ -2,9 +2,10 @@
 
 import ast
 import re
-import warnings
 from bisect import bisect_right
 from functools import cached_property
+
+from sync_tools.syntax import parse
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BOM = "\ufeff"
@@ -19,9 +20,7 @@ class Source:
     def __init__(self, text: str) -> None:
         self.text = text
         self._first = len(_BOM) if text.startswith(_BOM) else 0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.tree = ast.parse(text[self._first :])
+        self.tree = parse(text[self._first :])
         self._starts = [self._first, *(match.end() for match in _LINE_END.finditer(text, self._first))]
         self.nodes: list[ast.AST] = [self.tree]
         self._parents: dict[int, ast.AST] = {}

@@ -15,6 +15,7 @@ from sync_tools.verify.checks.imports import is_guarded
 from sync_tools.verify.code import Module, Outcome
 from sync_tools.verify.model import Context, Finding
 from sync_tools.verify.removed import Removed, RemovedFile, RemovedName
+from sync_tools.verify.scopes import SCOPES
 from sync_tools.verify.source import MARKDOWN, PYTHON, Source
 
 FIX = "name what replaced it, or keep it"
@@ -141,16 +142,29 @@ def _is_used(source: Source, line: int, name: str) -> bool:
 
 
 def _undefined(source: Source) -> Iterator[Finding]:
-    """Names that are read and that no scope of the file binds."""
+    """Names that are read where no scope around them binds them."""
     if source.module is None or any(a.name == "*" for n in source.nodes(ast.ImportFrom) for a in n.names):
         return
-    bound = set(ALWAYS_BOUND)
-    for scope in source.scopes():
-        bound |= source.bindings(scope).keys()
-    bound |= {name for n in source.nodes(ast.Global, ast.Nonlocal) for name in n.names}
+    anywhere = {name for n in source.nodes(ast.Global, ast.Nonlocal) for name in n.names}
+    anywhere |= {n.target.id for n in source.nodes(ast.NamedExpr) if isinstance(n.target, ast.Name)}
     seen: set[str] = set()
-    for node in source.nodes(ast.Name):
-        if isinstance(node.ctx, ast.Load) and node.id not in bound and node.id not in seen:
+    for node in sorted(_unbound(source, source.module, ALWAYS_BOUND | anywhere), key=lambda n: n.lineno):
+        if node.id not in seen:
             seen.add(node.id)
-            message = f"`{node.id}` is used and nothing in this file binds it"
+            message = f"`{node.id}` is used and nothing in this file binds it there"
             yield Finding(source.path, node.lineno, "dangling.undefined", message, "import it, or define it")
+
+
+def _unbound(source: Source, scope: ast.AST, around: frozenset[str]) -> Iterator[ast.Name]:
+    """The reads in a scope of what neither it nor one around it binds. What is evaluated outside of a function (its
+    defaults, its decorators) is taken to see the function's names too: no finding is better than a wrong one."""
+    bound = around | source.bindings(scope).keys()
+    stack = list(ast.iter_child_nodes(scope))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, SCOPES):
+            yield from _unbound(source, node, bound)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in bound:
+            yield node
+        else:
+            stack += ast.iter_child_nodes(node)

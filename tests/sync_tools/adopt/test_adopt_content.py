@@ -81,6 +81,27 @@ def test_what_a_later_landing_replaces_is_landed_until_then(replaced: World) -> 
     assert replaced.states(replaced.fork(0)) == ["absent", "absent"]
 
 
+def test_what_a_replaced_landing_removed_must_be_gone_before_it_is_superseded(tmp_path: Path) -> None:
+    """Its new lines are replaced by what the fork has; a line that it took away elsewhere still stands there."""
+    count = "\n\ndef count(items):\n    return len(items)\n"
+    first, second = OLD.replace("items[0]", "next(iter(items))"), OLD.replace("items[0]", "min(items, default=None)")
+    made = world(
+        tmp_path / "slime",
+        {"slime/a.py": OLD},
+        {"slime/a.py": first.replace(count, "")},
+        {"slime/a.py": second.replace(count, "")},
+    )
+    assert made.states(made.fork(2)) == ["superseded", "landed"]
+    assert made.states({"vime/a.py": second}) == ["partly", "landed"]
+
+
+def test_a_line_that_came_back_in_between_says_nothing_of_its_first_removal(tmp_path: Path) -> None:
+    note, one, two = "# measured by hand\n", "LIMIT = 1\n", "BOUND = 2\n"
+    texts = [note + OLD, one + OLD, note + one + OLD, two + one + OLD]
+    made = world(tmp_path / "slime", *({"slime/a.py": text} for text in texts))
+    assert made.states(made.fork(2)) == ["landed", "landed", "absent"]
+
+
 def test_what_was_written_and_removed_again_is_not_here_because_it_never_was(tmp_path: Path) -> None:
     added = OLD + "\n\ndef debug(items):\n    print('items are', items)\n"
     made = world(tmp_path / "slime", {"slime/a.py": OLD}, {"slime/a.py": added}, {"slime/a.py": OLD})

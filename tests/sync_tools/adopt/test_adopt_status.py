@@ -80,7 +80,13 @@ def test_a_landing_and_its_revert_are_nothing_to_bring(sync, imported, upstream)
 
 def test_overlays_that_ran_out_or_say_nothing_any_more(sync, imported, upstream, git):
     fork = imported(1920)
-    rows = [("vime/utils/misc.py", "", "as upstream"), ("vime/utils/types.py", 'until = "2020-01-01"\n', "ours")]
+    rows = [
+        ("vime/utils/misc.py", "", "as upstream"),
+        ("vime/utils/types.py", 'until = "2020-01-01"\n', "ours"),
+        ("tools/own.py", "", "a file that upstream has not"),
+    ]
+    (fork / "tools").mkdir(exist_ok=True)
+    (fork / "tools/own.py").write_text("OURS = 1\n")
     (fork / "vime/utils/types.py").write_text((fork / "vime/utils/types.py").read_text() + "\nOURS = 1\n")
     text = "".join(f'[[overlays]]\npath = "{path}"\nwhy = "{why}"\n{until}' for path, until, why in rows)
     (fork / "sync.toml").write_text(text)
@@ -88,7 +94,7 @@ def test_overlays_that_ran_out_or_say_nothing_any_more(sync, imported, upstream,
     git(fork, "commit", "-qm", "Ours")
     code, told = ask(sync, fork, upstream)
     assert code == 1
-    assert [(o["expired"], o["taken_in"]) for o in told["overlays"]] == [(False, True), (True, False)]
+    assert [(o["expired"], o["taken_in"]) for o in told["overlays"]] == [(False, True), (True, False), (False, False)]
 
 
 def test_people_read_what_is_missing_and_hostile_titles_do_nothing(sync, imported, upstream):

@@ -19,6 +19,16 @@ COMMANDS = {
     "ci add": ("test_x.py", "--job", "e2e-test-short"),
     "ci move": ("test_x.py", "--to", "e2e-test-short"),
     "init": (),
+    "replay": ("--from", "main~2", "--to", "main", "--workdir", "new"),
+    "plan": ("1921",),
+    "status": (),
+    "ledger worksheet": ("1921",),
+    "residue check": (),
+    "residue list": (),
+    "residue update": (),
+    "seam sites": ("--at", "main"),
+    "seam check": (),
+    "seam snapshot": ("--engine", "python", "--out", "new"),
 }
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
@@ -58,7 +68,9 @@ def test_an_unknown_option(ask, tmp_path, command):
     refused(ask(command, *COMMANDS[command], "--frobnicate", repo=tmp_path), "--frobnicate", command)
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c.split()[0] in ("port", "ledger", "ci")])
+@pytest.mark.parametrize(
+    "command", [c for c in COMMANDS if c.split()[0] in ("port", "ledger", "ci", "plan", "status", "residue")]
+)
 def test_a_folder_without_a_repository(ask, tmp_path, command):
     refused(ask(command, *COMMANDS[command], repo=tmp_path), "not a git repository")
 

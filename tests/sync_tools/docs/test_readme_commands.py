@@ -15,7 +15,7 @@ from sync_tools.demo.forks import build_handwritten_fork, parent_of
 
 ROOT = Path(__file__).parents[3]
 # What the README says of the real upstream, and what stands for it here.
-CUTOFF = "8ef1fb47e"
+CUTOFF, TIP = "8ef1fb47e", "624b824a8"
 NOT_RUN = ("make", "vime --help")
 BY_HAND = ("vime-sync port 1926", "vime-sync port --continue", "vime-sync port --abort")
 STREAM = "sync/slime-pr-1921"
@@ -47,12 +47,15 @@ def test_the_commands_of_the_readme_do_what_it_says(
             os.chdir(place)
         _prepare(line, place)
         program, *words = shlex.split(line)
+        if program == "cd":
+            assert (place.parent / "here" / words[0]).resolve() == place, "the next commands run in the fork"
+            continue
         if program == "git":
             git(place, *words)
             continue
         assert program == "vime-sync"
-        if CUTOFF in words:
-            words[words.index(CUTOFF)] = parent_of(upstream, 1861)
+        stand_in = {CUTOFF: parent_of(upstream, 1861), TIP: "main"}
+        words = [stand_in.get(word, word) for word in words]
         if "ENTRY" in words:
             words[words.index("ENTRY")] = _some_entry(place)
         said = sync(*words)

@@ -5,8 +5,8 @@ from ledger_world import change_set, port, sample
 
 from sync_tools.errors import SyncError
 from sync_tools.ledger.evidence import attach, code_tree, gather, stale
-from sync_tools.ledger.model import Evidence
 from sync_tools.ledger.overview import overview
+from sync_tools.ledger.proof import Evidence
 from sync_tools.ledger.store import dumps, loads
 
 STEPS = range(6)

@@ -10,7 +10,8 @@ from sync_tools.config import Config
 from sync_tools.ledger.escape import code, plain, printable, prose, references, words
 from sync_tools.ledger.github import pull_request, title
 from sync_tools.ledger.markdown import index, render
-from sync_tools.ledger.model import CheckRun, Finding, Ledger, Registration, Verification
+from sync_tools.ledger.model import Ledger, Registration
+from sync_tools.ledger.proof import CheckRun, Finding, Verification
 from sync_tools.ledger.verified import verified
 
 HOSTILE = [

@@ -6,7 +6,7 @@ import pytest
 from ledger_world import Files, change_set, port, sample
 from rich.console import Console
 
-from sync_tools.ledger.model import CheckRun, Finding, Verification
+from sync_tools.ledger.proof import CheckRun, Finding, Verification
 from sync_tools.ledger.show import console, head, show
 
 

@@ -1,5 +1,7 @@
 """A text with markers leads back to our side of it."""
 
+import ast
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,3 +32,28 @@ def test_the_last_line_keeps_its_missing_newline():
     assert merged.conflicts and ours_of(merged.final, b"a\nours") == b"a\nours"
     merged = merge_file("x.txt", b"a\n\n\n\nb\n", b"ours\n\n\n\nb\n", b"theirs\n\n\n\nc\n")
     assert ours_of(merged.final, b"ours\n\n\n\nb\n") == b"ours\n\n\n\nc\n"
+
+
+TURNED = """def flops(args):
+    if args.rank is None:
+        found = 2 * args.size
+    else:
+        found = (
+            3
+            * args.rank
+        )
+    return found
+"""
+
+
+def test_our_side_of_a_condition_that_upstream_turned_round_parses():
+    ours = TURNED.replace("2 * args.size", "FACTOR * args.size")
+    theirs = TURNED.replace(
+        "    if args.rank is None:\n        found = 2 * args.size\n    else:\n",
+        "    deep = is_deep(args)\n    if deep and args.rank is not None:\n",
+    ).replace("        )\n", "        )\n    else:\n        found = 2 * args.width\n")
+    merged = merge_file("x.py", TURNED.encode(), ours.encode(), theirs.encode())
+    assert merged.conflicts
+    kept = ours_of(merged.final, ours.encode())
+    ast.parse(kept)
+    assert kept.count(b"FACTOR") == 1

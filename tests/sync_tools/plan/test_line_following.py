@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from sync_tools.plan.lines import changed_by, written_by
 from sync_tools.upstream.changeset import Hunk
-from sync_tools.upstream.history import FileDiff
+from sync_tools.upstream.patch import FileDiff, Side
+
+
+def diff(old: str | None, new: str | None, hunks: tuple[Hunk, ...]) -> FileDiff:
+    before, after = (name and Side(name, 0o100644, "0" * 40) for name in (old, new))
+    return FileDiff("M", before, after, hunks)
+
 
 Step = tuple[int, int, int]
 STEPS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=25)
@@ -24,7 +30,7 @@ def play(steps: list[Step]) -> tuple[list[list[str]], list[tuple[str, tuple[File
         new = image[:start] + [f"{n}.{k}" for k in range(put)] + image[start + gone :]
         there = f"f{n}.py" if n % 3 == 2 else path
         hunk = Hunk(start + 1 if gone else start, gone, start + 1 if put else start, put)
-        diffs.append((str(n), (FileDiff(path if n else None, there, (hunk,) if gone or put else ()),)))
+        diffs.append((str(n), (diff(path if n else None, there, (hunk,) if gone or put else ()),)))
         image, path = new, there
         images.append(image)
     return images, diffs
@@ -64,9 +70,9 @@ def test_a_line_is_met_when_it_goes(steps, first):
 
 
 def test_lines_below_an_insertion_are_found_where_they_stand():
-    above = ("1", (FileDiff("a", "a", (Hunk(0, 0, 1, 2),)),))
-    on_it = ("2", (FileDiff("a", "a", (Hunk(13, 1, 13, 1),)),))
-    past_it = ("3", (FileDiff("a", "a", (Hunk(11, 1, 11, 1),)),))
+    above = ("1", (diff("a", "a", (Hunk(0, 0, 1, 2),)),))
+    on_it = ("2", (diff("a", "a", (Hunk(13, 1, 13, 1),)),))
+    past_it = ("3", (diff("a", "a", (Hunk(11, 1, 11, 1),)),))
     assert [(each.commit, dict(each.lines)) for each in changed_by({"a": {10}}, [above, on_it])] == [
         ("2", {"a": (10,)})
     ]
@@ -75,7 +81,7 @@ def test_lines_below_an_insertion_are_found_where_they_stand():
 
 def test_what_is_put_between_two_lines_meets_both_and_what_is_put_beside_them_neither():
     def put(line: int) -> tuple[str, tuple[FileDiff, ...]]:
-        return "x", (FileDiff("a", "a", (Hunk(line, 0, line + 1, 2),)),)
+        return "x", (diff("a", "a", (Hunk(line, 0, line + 1, 2),)),)
 
     between = changed_by({"a": {3, 4}}, [put(4)])
     assert [dict(each.lines) for each in between] == [{"a": (3, 4)}]
@@ -98,3 +104,14 @@ def test_git_agrees_on_who_wrote_what(grown, git):
     said = {n: each.commit for each in found for lines in each.lines.values() for n in lines}
     assert [said[n] for n in range(len(blamed))] == blamed
     assert Path(grown.at / "a.txt").exists()
+
+
+def test_what_is_put_beside_a_line_that_was_put_between_counts_still() -> None:
+    side = Side("a.py", 0o100644, "0" * 40)
+    history = [
+        (commit, (FileDiff("M", side, side, (Hunk(at, 0, at + 1, 1),)),)) for commit, at in (("one", 1), ("two", 2))
+    ]
+    assert [(r.commit, dict(r.lines)) for r in changed_by({"a.py": [0, 1]}, history)] == [
+        ("one", {"a.py": (0, 1)}),
+        ("two", {"a.py": (1,)}),
+    ]

@@ -157,6 +157,15 @@ def test_blank_lines_above_an_insertion_are_passed_over_too(grown, fork_at, plan
     assert missing(found)[0]["places"][0]["symbol"] == "one"
 
 
+def test_blank_lines_below_an_insertion_are_passed_over_too(grown, fork_at, planned, numbered):
+    base = grown.land("begin (#1)", {"slime/a.py": "A = 1\n\n\nZ = 1\n"})
+    grown.land("first (#2)", {"slime/a.py": "A = 1\n\n\nZ = 2\n"})
+    grown.land("between (#3)", {"slime/a.py": "A = 1\nB = 1\n\n\nZ = 2\n"})
+    found = planned(3, repo=fork_at(grown.at, base), upstream=grown.at)
+    assert numbered(missing(found)) == [2]
+    assert missing(found)[0]["places"][0]["lines"] == [4]
+
+
 def test_neighbours_do_not_hang_everything_together(grown, fork_at, planned, numbered):
     base = grown.land("begin (#1)", {"slime/a.py": "A = 1\n", "slime/b.py": "B = 1\n"})
     grown.land("a neighbour (#2)", {"slime/b.py": "B = 1\nC = 1\n"})

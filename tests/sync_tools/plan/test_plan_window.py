@@ -32,6 +32,21 @@ def test_landings_in_upstreams_order_with_their_state(sync, imported, upstream, 
     assert found["cutoff"] == git(upstream, "rev-parse", f"{start}^")
 
 
+def test_what_a_policy_drops_whole_is_skipped_and_not_to_port(imported, upstream, sync, git, tmp_path):
+    config = tmp_path / "sync.toml"
+    config.write_text('[[policies]]\nmatch = "docs/**"\naction = "skip"\nreason = "not ours"\n')
+    start, fork = git(upstream, "log", "-1", "--format=%H", "--grep", "(#1861)$"), imported(1861)
+    before, after = (
+        sync("plan", repo=fork, upstream=upstream, cutoff=start, tip="main", **more).out.splitlines()
+        for more in ({}, {"config": config})
+    )
+    state = {line.split()[0]: " ".join(line.split()[1:3]) for line in after[:-1]}
+    assert state["#1874"].startswith("skipped") and state["#1920"] == "to port"
+    assert not any(" skipped " in line for line in before)
+    to_port = sum(" to port " in line for line in after[:-1])
+    assert f", {to_port} to port;" in after[-1]
+
+
 def test_a_change_and_its_revert_come_to_nothing(imported, upstream, window, git):
     start = git(upstream, "log", "-1", "--format=%H", "--grep", "(#1861)$")
     found = window(imported(1861), upstream, start)

@@ -9,12 +9,13 @@ from sync_tools.gitio import GitFailed, Repo
 from sync_tools.port.ahead import reading
 from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
-from sync_tools.upstream.resolve import Landing, first_parents
+from sync_tools.upstream.history import messages
+from sync_tools.upstream.resolve import Landing
 
 
 @pytest.fixture
 def landings(upstream: Path) -> list[Landing]:
-    return [Landing(None, commit) for commit, _ in reversed(first_parents(Repo.open(upstream), "main"))][1:]
+    return [Landing(None, m.commit) for m in reversed(messages(Repo.open(upstream), "main"))][1:]
 
 
 def test_changes_are_those_of_collect_and_their_translations_are_kept(upstream, landings, tmp_path):

@@ -193,3 +193,43 @@ def test_a_folder_inside_a_repository_is_refused(sync, upstream, first, handwrit
 def test_wrong_ends_are_refused(sync, upstream, first, tmp_path):
     answer = sync("replay", "--from", "main", "--to", first, "--workdir", tmp_path / "x", "--json", upstream=upstream)
     assert answer.code == 2 and json.loads(answer.out)["error"]["what"] and not (tmp_path / "x").exists()
+
+
+def test_a_deletion_that_a_merge_undoes_is_found(replayed, imports, first, tmp_path, git, monkeypatch):
+    from sync_tools.merge.result import Merged
+    from sync_tools.port import file
+
+    path = "vime/utils/http_utils.py"
+    lines = git(imports(first), "show", f"HEAD:{path}").split("\n")
+    end = git(imports("main"), "show", f"HEAD:{path}").split("\n")
+    at = next(i for i, x in enumerate(lines) if "=" in x and lines.count(x) == end.count(x) == 1)
+    overlay = folder(tmp_path, {path: "\n".join(lines[:at] + lines[at + 1 :]) + "\n"})
+    done = replayed(overlay)
+    assert done.overlay_lost == () and done.final_tree_diff == ()
+    monkeypatch.setattr(file, "merge_file", lambda path, base, ours, theirs: Merged(theirs, theirs))
+    done = replayed(overlay)
+    assert [(x.path, x.line) for x in done.overlay_lost] == [(path, at + 1)]
+    assert "removed and back" in done.overlay_lost[0].what and not done.clean
+
+
+def test_a_copy_of_the_import_with_files_gone_and_renamed(replayed, imports, first, tmp_path, git):
+    copy = Path(shutil.copytree(imports(first), tmp_path / "copy", symlinks=True))
+    shutil.rmtree(copy / ".git")
+    old, new, gone = "vime/utils/http_utils.py", "vime/utils/our_http.py", "vime/utils/misc.py"
+    (copy / old).rename(copy / new)
+    (copy / gone).unlink()
+    done = replayed(copy)
+    assert done.overlay_lost == () and done.crashed == () and done.final_tree_diff == ()
+    place = tmp_path / "work"
+    assert not (place / old).exists() and not (place / gone).exists()
+    assert (place / new).read_text("utf-8") == git(place, "show", f"import:{old}") + "\n"
+
+
+@pytest.mark.parametrize("broken", ["    # a note that Jinja does not read", "    <% nothing %>"])
+def test_a_workflow_template_that_the_fork_broke_stops_no_port(replayed, imports, first, tmp_path, git, broken):
+    path = ".github/workflows/pr-test.yml.j2"
+    lines = git(imports(first), "show", f"HEAD:{path}").split("\n")
+    at = next(n for n, line in enumerate(lines) if "test_file" in line) if "#" in broken else len(lines) // 2
+    done = replayed(folder(tmp_path, {path: "\n".join([*lines[:at], broken, *lines[at:]]) + "\n"}))
+    assert done.crashed == () and done.overlay_lost == ()
+    assert (tmp_path / "work" / path).read_text().count(f"{broken}\n") == 1

@@ -42,6 +42,13 @@ def test_what_stands_is_not_lost(final, wanted):
     assert unexplained([EDIT], [PATH] if final != wanted else [], ends(final, wanted)) == ()
 
 
+def test_a_second_copy_of_a_line_is_lost_though_the_first_one_stands():
+    twice = BASE + b"    a()\n"
+    edit = change(BASE, twice, Hunk(7, 0, 8, 1))
+    assert lost([edit], ends(twice)) == ()
+    assert [x.what for x in lost([edit], ends(BASE))] == ["added and gone: a()"]
+
+
 @pytest.mark.parametrize(
     ("final", "what"),
     [
@@ -86,3 +93,62 @@ def test_a_difference_that_nothing_explains():
     assert unexplained([EDIT], [PATH], ends(strange)) == (PATH,)
     assert unexplained([EDIT], [PATH], ends(strange, BASE, (PATH, "g"))) == ()
     assert unexplained([], [PATH], ends(strange)) == (PATH,)
+
+
+def test_what_both_sides_removed_may_be_written_again_elsewhere():
+    ours = BASE.replace(b"    b()\n", b"")
+    edit = change(BASE, ours, Hunk(3, 1, 2, 0))
+    wanted = ours + b"\n\ndef h():\n    b()\n"
+    assert lost([edit], ends(wanted, wanted)) == ()
+    [found] = lost([edit], ends(BASE, BASE))
+    assert found.what == "removed and back: b()"
+
+
+def test_a_deletion_is_lost_where_upstream_moved_its_function():
+    ours = BASE.replace(b"    b()\n", b"")
+    edit = change(BASE, ours, Hunk(3, 1, 2, 0))
+    moved = b"def g():\n    c()\n\n\ndef f():\n    a()\n    b()\n"
+    assert lost([edit], ends(moved.replace(b"    b()\n", b""), moved)) == ()
+    assert [x.what for x in lost([edit], ends(moved, moved))] == ["removed and back: b()"]
+    renamed = BASE.replace(b"def f", b"def new")
+    assert [x.what for x in lost([edit], ends(renamed, renamed))] == ["removed and back: b()"]
+
+
+ROW = b'ROWS = [{"name": "one", "cards": 8, "deep": 1}]\n'
+OUR_ROW = ROW.replace(b'"deep": 1', b'"ours": 1')
+
+
+def test_an_edit_stands_in_a_line_that_both_sides_wrote_in():
+    edit = change(ROW, OUR_ROW, Hunk(1, 1, 1, 1))
+    wanted = ROW.replace(b'"cards": 8', b'"cards": 8, "short": 1')
+    both = wanted.replace(b'"deep": 1', b'"ours": 1')
+    assert lost([edit], ends(both, wanted)) == () and unexplained([edit], [PATH], ends(both, wanted)) == ()
+
+
+@pytest.mark.parametrize(
+    "final",
+    [
+        b'ROWS = [{"name": "one", "cards": 4, "short": 1}]\n',  # what the fork wrote is gone
+        b'ROWS = [{"name": "one", "cards": 4, "ours": 1, "deep": 1}]\n',  # what it struck out is back
+    ],
+)
+def test_a_line_without_the_edit_is_no_place_for_it(final):
+    edit = change(ROW, OUR_ROW, Hunk(1, 1, 1, 1))
+    assert lost([edit], ends(final, ROW.replace(b"8", b"4"))) != ()
+
+
+def test_a_generated_file_is_explained_by_its_template():
+    def corners(*templates: bytes) -> Ends:
+        final, wanted = (MemoryTree({"ci.j2": Blob(t), "ci.yml": Blob(b"# " + t)}) for t in templates)
+        return Ends(final, wanted, {}, {}, set(), {"ci.yml": "ci.j2"})
+
+    assert unexplained([EDIT], ["ci.yml"], corners(OURS, BASE)) == ()
+    same = corners(BASE, BASE)
+    assert unexplained([EDIT], ["ci.yml"], same) == ("ci.yml",)
+
+
+def test_lines_of_a_conflict_explain_themselves_wherever_they_stand():
+    final = OURS.replace(b"    c()\n", b"    old()\n    c()\n")
+    corners = [MemoryTree({PATH: Blob(data)}) for data in (final, BASE)]
+    assert unexplained([EDIT], [PATH], Ends(*corners, {}, {}, {(PATH, "f")}, {}, {})) == (PATH,)
+    assert unexplained([EDIT], [PATH], Ends(*corners, {}, {}, {(PATH, "f")}, {}, {PATH: {b"    old()"}})) == ()

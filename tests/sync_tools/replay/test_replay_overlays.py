@@ -94,8 +94,45 @@ def test_what_is_no_overlay(start, fork, tmp_path, git):
     with pytest.raises(SyncError, match="does not apply"):
         read_overlay(tmp_path / "x.patch", start)
     (fork / FILE).write_text("x = 1\n")
-    with pytest.raises(SyncError, match="not committed"):
-        read_overlay(fork, start)
     git(fork, "commit", "-q", "-a", "-m", "Ours\n\nUpstream-Commit: " + "a" * 40)
     with pytest.raises(SyncError, match="not edits of the import"):
         read_overlay(fork, start)
+
+
+def test_a_copy_of_the_whole_says_what_it_lacks(start, fork):
+    shutil.rmtree(fork / ".git")
+    (fork / OTHER).rename(fork / "vime/utils/records.py")
+    (fork / FILE).write_text("x = 1\n")
+    (fork / "vime/__pycache__").mkdir()
+    (fork / "vime/__pycache__/misc.pyc").write_bytes(b"\0")
+    edits = read_overlay(fork, start)
+    assert edits.keys() == {FILE, OTHER, "vime/utils/records.py"}
+    assert edits[OTHER] is None and edits["vime/utils/records.py"] == start.tree.blob(OTHER)
+
+
+def test_many_edited_files_are_no_copy_of_the_whole(start, fork, tmp_path):
+    shutil.rmtree(fork / ".git")
+    (fork / OTHER).unlink()
+    for path in fork.rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes() + b"ours\n")
+    edits = read_overlay(fork, start)
+    assert OTHER not in edits and all(edits.values())
+
+
+def test_a_fork_counts_as_it_stands(start, fork, git):
+    (fork / FILE).write_text("x = 1\n")
+    git(fork, "commit", "-q", "-a", "-m", "Ours")
+    (fork / OTHER).unlink()
+    (fork / "new.py").write_text("y = 2\n")
+    edits = read_overlay(fork, start)
+    assert edits.keys() == {FILE, OTHER, "new.py"} and edits[OTHER] is None and edits["new.py"].data == b"y = 2\n"
+
+
+def test_a_folder_under_git_without_an_import_is_its_files(start, fork, tmp_path, git):
+    place = files(tmp_path / "o", vime__new_dot_py="x = 1\n")
+    git(place, "init", "-q")
+    assert read_overlay(place, start).keys() == {"vime/new.py"}
+    git(place, "add", "-A")
+    git(place, "commit", "-q", "-m", "Ours")
+    assert read_overlay(place, start).keys() == {"vime/new.py"}

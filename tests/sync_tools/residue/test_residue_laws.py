@@ -5,7 +5,7 @@ from datetime import date
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync_tools.config import parse_as
+from sync_tools.configread import parse_as
 from sync_tools.verify.budget import Allowed, Budget, account
 from sync_tools.verify.budgeting import Change, Grant, follow, written
 from sync_tools.verify.leftovers import Leftover
@@ -50,3 +50,19 @@ def test_without_a_reason_no_number_grows(found, budget):
         assert change.before is not None
         assert change.after is None or change.after.count <= change.before.count
         assert change.what in ("kept", "lowered", "removed")
+
+
+def test_a_row_holds_through_its_last_day() -> None:
+    row = Allowed(path="a.py", count=1, reason="because", until="2027-01-01")
+    left = [Leftover("a.py", 1, "slime")]
+    spent = [account(left, Budget(leftover=(row,)), day).uses[0].over for day in (DAY, date(2027, 1, 2))]
+    assert spent == [0, 1]
+
+
+def test_a_row_grows_only_where_every_leftover_has_a_reason() -> None:
+    row = Allowed(path="**", count=1, reason="because")
+    told = account([Leftover("a.py", 1, "slime"), Leftover("b.py", 1, "slime")], Budget(leftover=(row,)), DAY)
+    [some] = follow(told, Grant(lambda left: "a name of theirs" if left.path == "a.py" else None))
+    [each] = follow(told, Grant(lambda left: "a name of theirs"))
+    assert some.what == "kept" and each.what == "raised" and each.after is not None
+    assert (each.after.count, each.after.reason) == (2, "because; a name of theirs")

@@ -56,6 +56,16 @@ def test_one_flag_left_behind_among_equal_ones_is_missed() -> None:
     assert [j.verdict for j in found] == ["translated", "missed"]
 
 
+def test_a_control_routes_body_that_nothing_converts_is_missed() -> None:
+    """The seam's objects take the vocabulary of requests and answers, not that of control routes."""
+    text = 'import requests\n\n\ndef stop(u):\n    requests.post(f"{u}/abort_request", json={"abort_all": True})\n'
+    done = Translator().file("slime/a.py", text.encode())
+    assert {j.verdict for j in judge(Image("slime/a.py", text.encode(), done))[0]} == {"translated"}
+    lazy = replace(done, data=text.replace("abort_request", "abort_requests").encode(), applications=())
+    found = {j.site.what: j.verdict for j in judge(Image("slime/a.py", text.encode(), lazy))[0]}
+    assert found == {"/abort_request": "translated", "abort_all": "missed"}
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -81,6 +91,31 @@ def test_there_are_five_reasons_and_each_has_its_sentence() -> None:
 def test_kernels_and_attribution_are_no_seam() -> None:
     assert verdicts("from sglang.srt.layers import deep_gemm_wrapper\n") == {"from sglang.srt.layers": "kept"}
     assert verdicts("# Adapted from SGLangEngine of sglang.\n") == {"SGLangEngine": "kept"}
+
+
+def test_what_a_fake_engine_answers_is_not_called_translated() -> None:
+    """Its answer keeps upstream's shape, which nobody who reads vLLM's understands; a renamed header makes no wrap of it."""
+    text = (
+        "def answer(request, reply, pairs):\n    seen = request.headers.get('X-SMG-Routing-Key')\n"
+        "    return reply({'meta_info': {'output_token_logprobs': pairs, 'finish_reason': {'type': 'stop'}}}, seen)\n\n\n"
+        'def serve(app):\n    app.router.add_post("/generate", answer)\n'
+    )
+    found = {j.site.what: j for j in judged(text)}
+    assert found["X-SMG-Routing-Key"].verdict == "translated" and found["/generate"].verdict == "unresolved"
+    assert {found[what].verdict for what in ("meta_info", "output_token_logprobs", "finish_reason")} == {"kept"}
+    assert found["meta_info"].speaks
+
+
+def test_a_second_share_counts_what_is_kept_though_it_speaks_sglang(
+    sync: Callable[..., object], tmp_path: Path
+) -> None:
+    (tmp_path / "run.sh").write_text("x --sglang-context-length 1\n")
+    (tmp_path / "kernel.py").write_text("from sglang.srt.layers import deep_gemm_wrapper\n")
+    (tmp_path / "note.py").write_text("# Adapted from SGLangEngine of sglang.\n")
+    value = json.loads(sync("seam", "sites", tmp_path, "--json").out)
+    assert (value["sites"], value["kept_count"], value["kept_speaking"]) == (1, 2, 1)
+    assert (value["share"], value["share_with_kept"]) == (1.0, 0.5)
+    assert "50.0% counting 1 place kept" in sync("seam", "sites", tmp_path).out
 
 
 def test_a_policy_keeps_a_file_out_of_the_count() -> None:

@@ -7,8 +7,9 @@ import pytest
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
+from sync_tools.upstream.history import number_of
 from sync_tools.upstream.mirror import fetch, mirror_path, open_upstream, without_secrets
-from sync_tools.upstream.resolve import landing, number_of
+from sync_tools.upstream.resolve import landing
 
 
 @pytest.mark.parametrize(

@@ -226,3 +226,25 @@ def test_scripts_that_give_a_removed_option_are_found(found):
     less = BEFORE[opts].replace('    p.add_argument("--old-flag")\n', "")
     assert named_by(found, "run.sh", "a --old-flag 1\n", opts, less, check="arguments") == [("run.sh", 1)]
     assert named_by(found, "run.sh", "a --old-flag-2 1 --new-flag\n", opts, less, check="arguments") == []
+
+
+def test_a_name_that_only_another_function_binds_is_bound_nowhere_around(found):
+    code = "def f(a):\n    ours = a\n    return found\n\n\ndef g(a):\n    found = a\n    return found\n"
+    assert found("dangling", {"vime/a.py": code}) == [("vime/a.py", 3, "dangling.undefined")]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(a):\n    def g():\n        return later\n    later = a\n    return g\n",
+        "class A:\n    size = 1\n    def f(self, n=size):\n        return n\n",
+        "def f(a):\n    return [y for x in a if (y := x)], y\n",
+        "def f():\n    global n\n    n = 1\n\n\ndef g():\n    return n\n",
+        "def f(a):\n    match a:\n        case {'x': x, **rest}:\n            return x, rest\n        case [first, *others]:\n            return first, others\n",
+        "def f(a):\n    try:\n        a()\n    except ValueError as e:\n        raise TypeError from e\n    with a as b, a as (c, d):\n        return lambda x: (x, b, c, d)\n",
+        "def f(a):\n    import os.path\n    for i, (j, k) in a:\n        del i\n        return os, j, k\n",
+        "async def f(a):\n    return {k: v async for k, v in a for k in v}\n",
+    ],
+)
+def test_what_a_scope_around_binds_is_bound(found, code):
+    assert found("dangling", {"vime/a.py": code}) == []

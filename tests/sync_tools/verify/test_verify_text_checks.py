@@ -103,6 +103,16 @@ def test_links_attribution_and_reported_imports_keep_their_words(found, path, te
     assert found("residue", {path: text}) == []
 
 
+def test_a_name_in_what_is_put_into_a_link_is_found(found):
+    text = 'URL = f"http://{args.sglang_router_ip}:{PORT}/generate"\nDOCS = "https://docs.sglang.ai/start"\n'
+    assert found("residue", {"vime/a.py": text}) == [("vime/a.py", 1, "residue.name")]
+
+
+def test_prose_beside_code_of_a_document_is_free(found):
+    text = "Give sglang `--sglang-port`, as slime does.\n"
+    assert found("residue", {"docs/a.md": text}) == [("docs/a.md", 1, "residue.name")]
+
+
 def test_a_reported_line_is_no_residue(found):
     code = {"vime/a.py": 'a = 1\nb = "sglang"\n'}
     assert found("residue", code, reported={"vime/a.py": frozenset({2})}) == []

@@ -82,7 +82,7 @@ def test_a_change_between_that_nobody_ported_is_followed_through(tmp_path):
     upstream = upstream_of(states, tmp_path / "slime")
     both = Both(upstream, "main~3", "main~2", tmp_path)
     both.fork.run("switch", "-q", "sync/slime-stack")
-    start(Request(prs=(103,), name="next"), Places(Config(), both.upstream, Fork(both.fork)))
+    start(Request((103,), name="next"), Places(Config(), both.upstream, Fork(both.fork)))
     assert entries(both, "next", 101) == [("superseded", "THUDM/slime#103"), ("ported", None)]
     both.fork.run("switch", "-q", "sync/slime-next")
     assert checked(both) == []

@@ -63,11 +63,13 @@ def histories(draw: st.DrawFn) -> list[Files]:
     return states
 
 
-def upstream_of(states: Sequence[Files], to: Path) -> Path:
-    """A repository with a commit for each state; the first one is no pull request's."""
-    commits = []
+def upstream_of(states: Sequence[Files], to: Path, numbers: Mapping[int, int | None] | None = None) -> Path:
+    """A repository with a commit for each state; the first one is no pull request's. `numbers`: of some commits the pull
+    request, or that it has none."""
+    commits, numbered = [], {n: 100 + n for n in range(1, len(states))} | dict(numbers or {})
     for n, files in enumerate(states):
-        subject = f"Change {n} (#{100 + n})" if n else "Begin"
+        number = numbered.get(n)
+        subject = f"Change {n} (#{number})" if number else f"Change {n}"
         step = Step(subject, "Ada <ada@example.org>", f"{1_700_000_000 + n} +0000")
         commits.append(Commit(step, {path: Blob(text(path, lines)) for path, lines in files.items()}))
     return write(commits, to)
@@ -88,9 +90,7 @@ class Both:
             self.fork.run("commit", "-qam", "Ours")
         places = Places(Config(), self.upstream, Fork(self.fork))
         landings = window(self.upstream, cutoff, tip).landings
-        prs = tuple(each.pr for each in landings if each.pr)
-        bare = tuple(each.commit for each in landings if not each.pr)  # a stack has them last, as these histories do
-        self.stack: Session = start(Request(prs, bare, name="stack"), places)
+        self.stack: Session = start(Request(tuple(x.pr or x.commit for x in landings), name="stack"), places)
         self.window: Session = start_window(Request(cutoff=cutoff, tip=tip, name="window"), places)
 
     def tree(self, branch: str) -> dict[str, Blob | None]:

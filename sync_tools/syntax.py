@@ -1,0 +1,26 @@
+"""Syntax trees of Python that nobody trusts: it is read and never executed, and Python's warnings about it are not ours."""
+
+import ast
+import warnings
+from functools import lru_cache
+
+KEPT = 128
+
+
+def parse(text: bytes | str, name: str = "<unknown>") -> ast.Module:
+    """The tree of a text, the caller's own. Raises SyntaxError for whatever Python cannot take as a module."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text, name)
+        except (ValueError, RecursionError, MemoryError) as e:
+            raise SyntaxError(str(e) or type(e).__name__) from e
+
+
+@lru_cache(KEPT)
+def parsed(text: bytes | str) -> ast.Module | None:
+    """The tree of a text, or None where it does not parse. All who ask share it: it is not to be changed."""
+    try:
+        return parse(text)
+    except SyntaxError:
+        return None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from config_world import MEGATRON, VLLM, enough, vime, write_package
 
+from vime.config.engine import engine_words
 from vime.config.introspect.catalogue import MEGATRON as MEGATRON_TARGET
 from vime.config.introspect.catalogue import VLLM as VLLM_TARGET
 from vime.config.introspect.catalogue import options_of_package
@@ -58,6 +59,24 @@ def test_vllms_flags_have_their_types_and_reach_the_engine(tmp_path, fakes):
         "stop_words": ["a", "b"],
     }
     assert shown["config"]["vllm_max_num_seqs"] == 8 and shown["origins"]["vllm_max_num_seqs"] == "--vllm-max-num-seqs"
+
+
+def test_the_engine_is_given_words_of_its_own_parser(tmp_path, fakes, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(fakes))
+    monkeypatch.syspath_prepend(fakes)
+    words = ["--vllm-max-num-seqs", "8", "--vllm-no-enable-prefix-caching", "--vllm-stop-words", "a", "-b"]
+    words += ["--vllm-compilation-config", '{"mode": 0}', "--vllm-api-key", "-k"]
+    assert engine_words(resolve([*enough(tmp_path), *words], [], schema())) == [
+        "--api-key=-k",
+        '--compilation-config={"mode": 0}',
+        "--dtype=float32",
+        "--no-enable-prefix-caching",
+        "--enforce-eager",
+        "--max-num-seqs=8",
+        "--stop-words",
+        "a",
+        "-b",
+    ]
 
 
 def test_megatrons_fields_are_flags(tmp_path, fakes):

@@ -113,6 +113,11 @@ def test_what_is_unset_follows_from_what_is_set(tmp_path):
     )
 
 
+def test_a_suggestion_for_sizes_beyond_reason_is_quick(tmp_path):
+    found = problems([*enough(tmp_path), "--rollout-batch-size", str(10**15), "--global-batch-size", str(10**14 + 7)])
+    assert any("set it to 100000, say" in line for line in found)
+
+
 def test_a_group_of_one_is_not_divided_by_its_deviation(tmp_path):
     assert made(enough(tmp_path)).args.grpo_std_normalization is False
     assert made([*enough(tmp_path), "--n-samples-per-prompt", "2"]).args.grpo_std_normalization is True

@@ -1,5 +1,6 @@
 """The `vime` command: arguments in, exit code out."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -24,7 +25,16 @@ example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit status, which is 2 for wrong arguments."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # `vime --help all | head`: who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(words: list[str]) -> int:
     asked = next((place for place, word in enumerate(words) if word in ("-h", "--help")), None)
     if asked is not None or not words:
         return _help(words[(asked or 0) + 1 :])
@@ -48,7 +58,7 @@ def _help(asked: list[str]) -> int:
         print(_ABOUT + index(known), end="")
         return 0
     try:
-        print(about(asked[0], known), end="")
+        print(about(asked[0], known), end="", flush=True)
     except KeyError:
         print(f"error: {asked[0]}: no such group or option; there are {', '.join(topics(known))}", file=sys.stderr)
         return 2

@@ -1,5 +1,6 @@
 """The device: what is found without torch, and what follows."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,21 @@ def test_what_follows():
     assert [device.weight_transport(True) for device in (cpu, cuda)] == ["gloo", "ipc"]
     assert cpu.engine_env()["TORCHDYNAMO_DISABLE"] == "1" and cuda.engine_env() == {}
     assert cpu.engine_options("float32") == {"dtype": "float32", "enforce_eager": True}
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("cuda: Optional[str] = None", "cpu"),
+        ("cuda = None", "cpu"),
+        ("cuda: Optional[str] = '12.8'", "cuda"),
+        ("", "cuda"),
+    ],
+)
+def test_a_torch_for_cpus_is_known_by_its_version_file(tmp_path, monkeypatch, line, kind):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise ImportError('it must not be imported')")
+    (tmp_path / "torch" / "version.py").write_text(f"__version__ = '2'\n{line}\nhip = None\n")
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert detect("auto", {}, gpus(tmp_path, 1)).kind == kind

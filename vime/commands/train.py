@@ -37,7 +37,7 @@ def run(argv: Sequence[str]) -> int:
     if "--dry-run" not in words.switches:
         what, fix = "the training loop is not in this version", "add --dry-run to see the configuration"
         return report([Problem("vime train", what, fix)])
-    print(as_json(config) if "--json" in words.switches else as_text(config), end="")
+    print(as_json(config) if "--json" in words.switches else as_text(config), end="", flush=True)
     return 0
 
 

@@ -101,6 +101,19 @@ TABLE: tuple[Derived, ...] = (
 )
 
 
+COMPUTED: dict[str, Callable[[Args, Device], Any]] = {
+    "use_critic": lambda a, device: a.advantage_estimator == "ppo",
+    "critic_num_nodes": lambda a, device: a.actor_num_nodes,
+    "critic_num_gpus_per_node": lambda a, device: a.actor_num_gpus_per_node,
+    "rollout_external": lambda a, device: a.rollout_external_engine_addrs is not None,
+    "distributed_backend": lambda a, device: device.backend,
+    "vllm_tp_size": lambda a, device: a.rollout_num_gpus_per_engine // getattr(a, "vllm_pipeline_parallel_size", 1),
+    "vllm_pp_size": lambda a, device: getattr(a, "vllm_pipeline_parallel_size", 1),
+    "vllm_dp_size": lambda a, device: getattr(a, "vllm_data_parallel_size", 1),
+}
+"""Attributes of `args` that are no options: what upstream's code reads as well."""
+
+
 def _device_rows(device: Device) -> tuple[Derived, ...]:
     return (
         Derived("device", lambda a: device.kind, device.why, lambda a: a.device == "auto"),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from vime.config.given import Given
-from vime.config.parse import BadValue, parse
+from vime.config.parse import MASK, BadValue, parse
 from vime.config.problems import Problem
 from vime.config.schema import Schema, Unknown, Use
 
@@ -20,12 +20,12 @@ def read_flags(argv: Sequence[str], schema: Schema) -> tuple[list[Given], list[P
             use = schema.flag(flag)
             given.append(Given(use.option, _value(use, values, inline), flag))
             for extra in _extra(use, values, inline):
-                problems.append(
-                    Problem(flag, f"{extra!r} is one value too many", "give it once, or quote it", use.option.name)
-                )
+                shown = MASK if use.option.secret else repr(extra)
+                what, fix = f"{shown} is one value too many", "give it once, or quote it"
+                problems.append(Problem(flag, what, fix, use.option.name))
         except Unknown as unknown:
-            what = "flags are not abbreviated" if unknown.shortens(flag) else "no such flag"
-            problems.append(Problem(flag, what + unknown.because(), unknown.hint()))
+            what = "flags are not abbreviated" if unknown.shortens(flag) else unknown.told("no such flag{ours}")
+            problems.append(Problem(flag, what, unknown.hint()))
         except BadValue as bad:
             problems.append(Problem(flag, str(bad), f"give {use.option.type_name}", use.option.name))
     return _appended(given), problems

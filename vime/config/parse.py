@@ -81,7 +81,7 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise BadValue(f"{text!r} is not JSON ({error})") from None
+        raise BadValue(f"it is not JSON ({error})") from None
 
 
 def _raw(text: str) -> Any:

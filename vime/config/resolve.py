@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vime.config.args import Args, Guarded
-from vime.config.derive import derive
+from vime.config.derive import COMPUTED, derive
 from vime.config.flags import read_flags
 from vime.config.given import Given
 from vime.config.groups import GROUPS
@@ -22,6 +22,7 @@ from vime.config.schema import NotInstalled, Schema
 from vime.config.yamlfile import FileValues, read_file
 from vime.device import Device, detect
 
+_Group = TypeVar("_Group")
 _CUSTOM = "custom_config_path"
 
 
@@ -43,6 +44,10 @@ class Config:
     """Megatron-core's fields as given or as the model implies them."""
     device: Device
     warnings: tuple[Problem, ...]
+
+    def group(self, kind: type[_Group]) -> _Group:
+        """The typed group of a component: `config.group(Rollout).rollout_temperature`."""
+        return self.groups[kind.NAME]  # type: ignore[attr-defined]
 
 
 def resolve(argv: Sequence[str], files: Sequence[Path], schema: Schema, packages: bool = False) -> Config:
@@ -114,6 +119,7 @@ def _settle(draft: _Draft, problems: list[Problem]) -> Config:
     why |= {key: "what the engine needs here" for name in engine if (key := f"vllm_{name}") not in places}
     engine |= draft.engine()
     args = args.replace(**{f"vllm_{name}": value for name, value in engine.items()})
+    args = args.replace(**{name: value(args, device) for name, value in COMPUTED.items()})
     own = {option.name for option in draft.schema.own if option.group != "megatron"}
     return Config(
         args=args,

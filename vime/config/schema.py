@@ -46,9 +46,10 @@ class Unknown(Exception):
         """Whether `flag` is the beginning of what it is like."""
         return any(near.startswith(flag) for near in self.nearest)
 
-    def because(self) -> str:
-        """What keeps it from being known for certain."""
-        return f" of the framework, and {self.missing.what}" if self.missing else ""
+    def told(self, what: str, name: str = "") -> str:
+        """`what` with {ours} and {name} filled in: where a package is missing, only the framework's own are known."""
+        ours, because = (" of the framework", f", and {self.missing.what}") if self.missing else ("", "")
+        return what.format(ours=ours, name=name) + because
 
     def hint(self, dashes: bool = True) -> str:
         """What to write instead."""
@@ -71,6 +72,10 @@ class Schema:
     def groups(self) -> tuple[str, ...]:
         """The names under which a file may nest options."""
         return (*dict.fromkeys(option.group for option in self.own), *(package.name for package in self.packages))
+
+    def has(self, name: str) -> bool:
+        """Whether an option that was loaded so far is called `name`."""
+        return name in self._names
 
     def known(self) -> tuple[Option, ...]:
         """Every option that was loaded so far."""

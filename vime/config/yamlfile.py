@@ -1,6 +1,5 @@
 """A configuration file as values, each with its line."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,10 +68,17 @@ class _Reader:
             where = f"{self.path}:{key.start_mark.line + 1}"
             if key.id != "scalar" or key.tag.endswith(":merge"):
                 self._bad(where, "the key is not a name", "write the name of an option")
-            elif group is None and value.id == "mapping" and key.value in self.schema.groups():
-                self.mapping(value, key.value)
+            elif group is None and self._opens_group(key.value, value):
+                if value.id == "mapping":
+                    self.mapping(value, key.value)
+                elif not _is_null(value):
+                    self._bad(where, f"{key.value} is a group of options", "write them below it, indented")
             else:
                 self._option(_text(key), value, where, group)
+
+    def _opens_group(self, key: str, value: Any) -> bool:
+        """Whether `key` is a group; an option of the same name takes a plain value."""
+        return key in self.schema.groups() and (value.id == "mapping" or not self.schema.has(key))
 
     def _option(self, key: str, node: Any, where: str, group: str | None) -> None:
         try:
@@ -98,7 +104,7 @@ class _Reader:
             except BadValue as bad:
                 self._bad(where, f"{key}: {bad}", "write plain YAML values")
         else:
-            self._bad(where, f"no option is called {key}{unknown.because()}", unknown.hint(dashes=False))
+            self._bad(where, unknown.told("no option{ours} is called {name}", key), unknown.hint(dashes=False))
 
     def _bad(self, where: str, what: str, fix: str, option: str = "") -> None:
         self.problems.append(Problem(where, what, fix, option))
@@ -122,7 +128,7 @@ def _value(use: Use, node: Any) -> Any:
 
 def _one(option: Option, node: Any) -> Any:
     if option.kind == "raw" and node.id != "scalar":
-        return json.dumps(plain(node))
+        return plain(node)
     if node.id != "scalar":
         raise BadValue(f"it takes one value, not a {node.id}")
     if _is_null(node):

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from vime.config.packages import schema
 from vime.config.problems import ConfigError
 from vime.config.resolve import Config, resolve
+from vime.config.schema import NotInstalled, Package, Schema, own_options
 
 QWEN3 = {
     "model_type": "qwen3",
@@ -127,9 +127,18 @@ def enough(folder: Path) -> list[str]:
     return [*words, "--actor-num-gpus-per-node", "1"]
 
 
+def alone() -> Schema:
+    """The schema where neither vLLM nor Megatron-core is installed, whatever this machine has."""
+
+    def absent() -> tuple:
+        raise NotInstalled("it is not installed", "install it")
+
+    return Schema(own_options(), (Package("vllm", "vllm-", absent), Package("megatron", "", absent)))
+
+
 def made(words: list[str], *files: Path) -> Config:
     """The configuration that comes out."""
-    return resolve(words, files, schema())
+    return resolve(words, files, alone())
 
 
 def problems(words: list[str], *files: Path) -> list[str]:
@@ -146,11 +155,11 @@ def vime(
 ) -> subprocess.CompletedProcess:
     """The command in a process of its own; `path` holds packages that it finds."""
     root = Path(__file__).parents[3]
-    python_path = os.pathsep.join(map(str, [path, root] if path else [root]))
+    found = [*([path] if path else []), root, *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.run(
         [sys.executable, "-m", "vime.cli", *words],
         capture_output=True,
         text=True,
         cwd=cwd,
-        env=os.environ | {"PYTHONPATH": python_path} | environment,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, found))} | environment,
     )

@@ -70,7 +70,7 @@ def test_a_file_takes_names_with_dashes_attributes_switches_and_groups(tmp_path)
     file.write_text(
         "rollout:\n  rollout-temperature: 0.5\n  rollout_stop: [a, '1', null_]\n"
         "disable-rewards-normalization: true\ngrpo_std_normalization: false\nalgorithm: {lambd: 0.5}\n"
-        "colocate: false\nload: null\nupdate_weight_buffer_size: 2MiB\nlabel_key: 12\nlr: 1e-3\n"
+        "colocate: false\nload: null\nvllm:\nupdate_weight_buffer_size: 2MiB\nlabel_key: 12\nlr: 1e-3\n"
         "train_env_vars: {A: '1'}\nrollout_health_check_interval: 2m\n"
     )
     config = made(enough(tmp_path), file)
@@ -79,7 +79,7 @@ def test_a_file_takes_names_with_dashes_attributes_switches_and_groups(tmp_path)
     assert (args.rewards_normalization, args.grpo_std_normalization, args.colocate) == (False, False, False)
     assert (args.update_weight_buffer_size, args.label_key, args.lr) == (2 * 1024**2, "12", 1e-3)
     assert (args.train_env_vars, args.rollout_health_check_interval) == ({"A": "1"}, 120)
-    assert config.origins["rollout_temperature"] == f"{file}:2" and config.origins["lr"] == f"{file}:11"
+    assert config.origins["rollout_temperature"] == f"{file}:2" and config.origins["lr"] == f"{file}:12"
     assert config.groups["algorithm"].lambd == 0.5
 
 
@@ -101,7 +101,7 @@ def test_a_file_takes_names_with_dashes_attributes_switches_and_groups(tmp_path)
         (["--colocate=true"], "--colocate: a switch takes no value"),
         (["--colocate", "true"], "--colocate: 'true' is one value too many"),
         (["--loss-type", "mse"], "--loss-type: 'mse' is none of policy_loss, sft_loss, custom_loss"),
-        (["--train-env-vars", "{"], "--train-env-vars: '{' is not JSON"),
+        (["--train-env-vars", "{"], "--train-env-vars: it is not JSON"),
         (["--update-weight-buffer-size", "3 parsecs"], "has no unit of bytes"),
         (["--wandb-key", "***"], "--wandb-key: the secret was masked"),
     ],
@@ -124,19 +124,21 @@ def test_a_word_before_any_flag_is_told():
             "disable_rewards_normalization: true\nrewards_normalization: true\n",
             "run.yaml:2: rewards_normalization is set",
         ),
-        ("learning_rate: 1\n", "run.yaml:1: no option is called learning_rate"),
+        ("learning_rate: 1\n", "run.yaml:1: no option of the framework is called learning_rate"),
         ("rolout_temperature: 1\n", "did you mean rollout-temperature"),
         ("rollout: {lr: 1}\n", "run.yaml:1: lr is not in the group rollout; put it under optimizer"),
         ("lr: [1]\n", "run.yaml:1: lr: it takes one value, not a sequence"),
         ("rollout_stop: a\n", "run.yaml:1: rollout_stop: it takes a list; give list of text or null"),
         ("lr: null\n", "run.yaml:1: lr: it cannot be null"),
         ("colocate: 1\n", "run.yaml:1: colocate: '1' is neither true nor false"),
+        ("data: [1]\n", "run.yaml:1: data is a group of options"),
+        ("optimizer: 1\n", "run.yaml:1: optimizer: '1' is none of adam, sgd"),
         ("lr: {\n", "is not YAML"),
         ("- lr\n", "run.yaml:1: is not a mapping"),
         ("? [a]\n: 1\n", "run.yaml:1: the key is not a name"),
         ("train_env_vars: {A: 1, A: 2}\n", "a key stands twice"),
         ("train_env_vars: &a {A: *a}\n", "nested too deeply"),
-        ("lr: !!python/object:os.system 1\nnum_steps: 1\n", "no option is called num_steps"),
+        ("lr: !!python/object:os.system 1\nnum_steps: 1\n", "is called num_steps"),
     ],
 )
 def test_a_wrong_line_is_told_with_its_place(tmp_path, text, said):
@@ -160,9 +162,9 @@ def test_all_problems_come_at_once_and_a_broken_value_is_told_once(tmp_path):
     file.write_text("eps_clip: much\nnonsense: 1\nkl_coef: 0.1\n")
     words = enough(tmp_path)
     words[words.index("--rollout-batch-size") + 1] = "eight"
-    found = problems([*words, "--tensor-model-parallel-size", "3", "--wrong"], file)
+    found = problems([*words, "--context-parallel-size", "3", "--wrong"], file)
     assert len(found) == 6
-    for part in ("run.yaml:1", "run.yaml:2", "run.yaml:3", "--rollout-batch-size: 'eight'", "--wrong", "tensor 3"):
+    for part in ("run.yaml:1", "run.yaml:2", "run.yaml:3", "--rollout-batch-size: 'eight'", "--wrong", "context 3"):
         assert sum(part in line for line in found) == 1, (part, found)
 
 
@@ -178,3 +180,25 @@ def test_a_list_flag_is_filled_in_one_go_and_an_appending_one_by_repetition(tmp_
     ]
     args = made([*enough(tmp_path), *words, "--lr", "1", "--lr", "2"]).args
     assert args.rollout_stop_token_ids == (1, -2) and args.rollout_sample_hook_path == ("a.b", "c.d") and args.lr == 2
+
+
+JUNK = st.sampled_from(
+    ["--", "--=", "--=x", "-", "", "x", "-1", "--lr", "--lr=", "--rollout-stop", "--colocate", "--no-lr", "é", "--é"]
+)
+FLAGS = st.sampled_from([flag for option in OPTIONS.values() for flag in option.flags + option.off_flags])
+
+
+@QUIET
+@given(words=st.lists(JUNK | FLAGS | TEXT, max_size=8))
+def test_whatever_is_typed_is_a_configuration_or_a_list_of_problems(words):
+    for line in problems(words):
+        assert line.strip() and "\n" not in line
+
+
+@QUIET
+@given(text=st.text(st.sampled_from("ab:-[]{}#&*!|>'\"\n ,?<%@`lr"), max_size=40))
+def test_whatever_a_file_holds_it_is_a_configuration_or_a_list_of_problems(tmp_path, text):
+    file = tmp_path / "run.yaml"
+    file.write_text(text, "utf-8")
+    for line in problems([], file):
+        assert line.strip() and "\n" not in line

@@ -3,6 +3,7 @@
 import pytest
 from config_world import enough, made, problems
 
+from vime.config.groups import Data
 from vime.device import Device
 
 CASES = [
@@ -18,6 +19,18 @@ CASES = [
     (["--balance-by-flops"], "it balances packed samples only"),
     (["--tensor-model-parallel-size", "2"], "1 trainer ranks do not divide by tensor 2 x pipeline 1 x context 1 = 2"),
     (["--actor-num-gpus-per-node", "3"], "global_batch_size 8 does not divide over 3 data-parallel ranks"),
+    (
+        ["--actor-num-gpus-per-node", "4", "--tensor-model-parallel-size", "4"],
+        "num_query_groups 2 does not divide over tensor_model_parallel_size 4",
+    ),
+    (
+        ["--actor-num-gpus-per-node", "4", "--pipeline-model-parallel-size", "4"],
+        "num_layers 2 does not divide over pipeline",
+    ),
+    (
+        ["--rollout-num-gpus-per-engine", "8"],
+        "num_attention_heads 4 does not divide over rollout_num_gpus_per_engine 8",
+    ),
     (["--rollout-num-gpus", "3", "--rollout-num-gpus-per-engine", "2"], "rollout_num_gpus 3 is no multiple"),
     (["--colocate"], "no GPU memory to share or free on a CPU"),
     (["--update-weight-transport", "nccl"], "nccl needs GPUs; choose gloo or disk"),
@@ -39,6 +52,7 @@ CASES = [
     (["--save-interval", "2"], "there is no folder to save to"),
     (["--eval-interval", "2"], "there is nothing to evaluate on"),
     (["--debug-rollout-only", "--debug-train-only"], "together they leave nothing to do"),
+    (["--use-routing-replay"], "the model has no experts"),
     (["--vllm-config", "no.yaml"], "there is no file no.yaml"),
 ]
 
@@ -90,7 +104,18 @@ def test_what_is_unset_follows_from_what_is_set(tmp_path):
     assert args.save_debug_rollout_data == "d/rollout_data/{rollout_id}.pt" and args.eps_clip_high == args.eps_clip
     assert (args.dtype, args.update_weight_transport, args.vllm_max_model_len) == ("float32", "gloo", 64)
     assert config.origins["global_batch_size"].startswith("derived: rollout_batch_size x")
-    assert config.groups["data"].global_batch_size == 16
+    assert config.group(Data).global_batch_size == 16
+    assert (args.use_critic, args.rollout_external, args.distributed_backend, args.vllm_dp_size) == (
+        False,
+        False,
+        "gloo",
+        1,
+    )
+
+
+def test_a_suggestion_for_sizes_beyond_reason_is_quick(tmp_path):
+    found = problems([*enough(tmp_path), "--rollout-batch-size", str(10**15), "--global-batch-size", str(10**14 + 7)])
+    assert any("set it to 100000, say" in line for line in found)
 
 
 def test_a_group_of_one_is_not_divided_by_its_deviation(tmp_path):

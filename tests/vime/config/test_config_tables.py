@@ -1,8 +1,11 @@
 """The tables: upstream's flags under upstream's names, types and defaults."""
 
+import ast
 import dataclasses
+from pathlib import Path
 
 import pytest
+from config_world import enough, made
 
 from vime.config.groups import GROUPS
 from vime.config.schema import own_options
@@ -25,6 +28,21 @@ def test_every_group_is_frozen_and_every_option_is_explained():
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(group(), dataclasses.fields(group)[0].name, 1)
     assert all(option.help.endswith(".") and option.help[0] != " " for option in OPTIONS.values())
+
+
+def test_every_attribute_that_the_framework_reads_is_there(tmp_path):
+    args = made(enough(tmp_path)).args
+    only_with_experts = {"moe_router_topk"}
+    root = Path(__file__).parents[3] / "vime"
+    for path in root.rglob("*.py"):
+        if path.relative_to(root).parts[0] != "config":
+            assert _reads(path) - only_with_experts <= set(dir(args)), path
+
+
+def _reads(path: Path) -> set[str]:
+    """The attributes of `args` and `self.args` that a module reads."""
+    nodes = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Attribute)]
+    return {node.attr for node in nodes if "args" in (getattr(node.value, "id", ""), getattr(node.value, "attr", ""))}
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,8 @@ class Algorithm:
     get_mismatch_metrics: bool = option(False, "Measure the mismatch of engine and trainer.")
     use_opsm: bool = option(False, "Mask sequences that are too far from the policy.")
     opsm_delta: float = option(1e-4, "How far is too far.", low=0)
+    use_routing_replay: bool = option(False, "Send tokens to the same experts again (models with experts).")
+    use_rollout_routing_replay: bool = option(False, "The same, with the engine's choice of experts.")
     keep_old_actor: bool = option(False, "Keep the weights that generated, for the old logprobs.")
     calculate_per_token_loss: bool = option(False, "Weigh tokens alike, not samples.")
     num_critic_only_steps: int = option(0, "Rollouts in which only the critic learns.", low=0)

@@ -14,6 +14,7 @@ class Cluster:
     NAME: ClassVar[str] = "cluster"
 
     device: Literal["auto", "cpu", "cuda"] = option("auto", "What to compute on; auto takes GPUs where it finds some.")
+    train_backend: Literal["megatron"] = option("megatron", "What trains.")
     actor_num_nodes: int = option(1, "Nodes of the trainer.", low=1)
     actor_num_gpus_per_node: int = option(8, "Trainer ranks on each node: GPUs, or processes on a CPU.", low=0)
     rollout_num_gpus: int | None = option(None, "GPUs of all engines together; with --colocate, the trainer's.", low=0)

@@ -27,6 +27,7 @@ class Parallel:
     recompute_loss_function: bool = option(False, "Compute the loss again on the way back, to save memory.")
     only_train_params_name_list: tuple[str, ...] | None = option(None, "Train only parameters whose names match.")
     freeze_params_name_list: tuple[str, ...] | None = option(None, "Train all parameters but those whose names match.")
+    megatron_config_path: str | None = option(None, "YAML file of what actor and critic have otherwise.")
     custom_megatron_init_path: str | None = option(None, "Function to call once Megatron is set up.")
     custom_megatron_before_log_prob_hook_path: str | None = option(None, "Function to call before logprobs.")
     custom_megatron_before_train_step_hook_path: str | None = option(None, "Function to call before each update.")

@@ -52,6 +52,7 @@ def action_row(action: argparse.Action) -> "dict | None":
     else:
         kind, on, off = _kind(action.type), flags, []
     choices = list(action.choices or ())
+    default = None if action.default is argparse.SUPPRESS else _plain(action.default)
     return {
         "name": action.dest,
         "flags": on,
@@ -60,8 +61,8 @@ def action_row(action: argparse.Action) -> "dict | None":
         "many": action.nargs in ("+", "*") or (isinstance(action.nargs, int) and action.nargs > 0),
         "append": isinstance(action, argparse._AppendAction),
         "choices": [choice for choice in choices if choice is not None],
-        "optional": action.default in (None, argparse.SUPPRESS) or None in choices,
-        "default": None if action.default is argparse.SUPPRESS else _plain(action.default),
+        "optional": default is None or None in choices,
+        "default": default,
         "help": "" if action.help in (None, argparse.SUPPRESS) else " ".join(action.help.split()),
     }
 
@@ -87,7 +88,7 @@ def _plain(value: object) -> object:
     try:
         return json.loads(json.dumps(value))
     except (TypeError, ValueError):
-        return str(value)
+        return None  # an object of the package's own: nothing that a flag could say
 
 
 if __name__ == "__main__":

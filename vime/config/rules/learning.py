@@ -75,6 +75,13 @@ def rewards(c: Check) -> Iterator[Problem]:
         yield c.problem("rm_type", "remote_rm needs an address", "set --rm-url")
 
 
+def experts(c: Check) -> Iterator[Problem]:
+    """Routing exists in models with experts only, which this version does not train."""
+    for name in ("use_routing_replay", "use_rollout_routing_replay"):
+        if getattr(c, name):
+            yield c.problem(name, "the model has no experts", "leave it out")
+
+
 def schedule(c: Check) -> Iterator[Problem]:
     """The step size rises before it falls."""
     if c.min_lr > c.lr:
@@ -103,4 +110,4 @@ def evaluation(c: Check) -> Iterator[Problem]:
         yield c.problem("eval_prompt_data eval_config", "the sets are named twice", "keep one of them")
 
 
-RULES = (reference, estimator, corrections, rewards, schedule, saving, evaluation)
+RULES = (reference, estimator, corrections, rewards, experts, schedule, saving, evaluation)

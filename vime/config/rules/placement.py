@@ -33,6 +33,33 @@ def layout(c: Check) -> Iterator[Problem]:
         )
 
 
+_DIVIDED = (
+    ("num_attention_heads", "tensor_model_parallel_size"),
+    ("num_query_groups", "tensor_model_parallel_size"),
+    ("ffn_hidden_size", "tensor_model_parallel_size"),
+    ("num_layers", "pipeline_model_parallel_size"),
+    ("num_attention_heads", "rollout_num_gpus_per_engine"),
+)
+"""A part of the model's shape, and the ranks that share it."""
+
+
+def shares(c: Check) -> Iterator[Problem]:
+    """What ranks share divides over them; uneven pipeline stages are said with fields of their own."""
+    uneven = c.set("num_layers_in_first_pipeline_stage") or c.set("num_layers_in_last_pipeline_stage")
+    for part, ranks in _DIVIDED:
+        size, among = getattr(c, part, None), getattr(c, ranks)
+        if ranks == "rollout_num_gpus_per_engine":
+            among //= c.given("vllm_pipeline_parallel_size", 1)
+        if (
+            size
+            and among
+            and size % among
+            and not (part == "num_layers" and (uneven or c.set("pipeline_model_parallel_layout")))
+        ):
+            what = f"{part} {size} does not divide over {ranks} {among}"
+            yield c.problem(f"{ranks} {part}", what, f"choose a divisor of {size}")
+
+
 def engines(c: Check) -> Iterator[Problem]:
     """Engines are whole, and share GPUs with the trainer only as far as there are some."""
     total, each = c.rollout_num_gpus, c.rollout_num_gpus_per_engine
@@ -40,6 +67,13 @@ def engines(c: Check) -> Iterator[Problem]:
         yield c.problem(
             "rollout_num_gpus rollout_num_gpus_per_engine",
             f"rollout_num_gpus {total} is no multiple of rollout_num_gpus_per_engine {each}",
+            "change one",
+        )
+    stages = c.given("vllm_pipeline_parallel_size", 1)
+    if each % stages:
+        yield c.problem(
+            "vllm_pipeline_parallel_size rollout_num_gpus_per_engine",
+            f"rollout_num_gpus_per_engine {each} is no multiple of the engine's {stages} pipeline stages",
             "change one",
         )
     trainer = c.actor_num_nodes * c.actor_num_gpus_per_node
@@ -127,4 +161,4 @@ def cpu(c: Check) -> Iterator[Problem]:
         )
 
 
-RULES = (layout, engines, halves, weight_sync, one_format, cpu)
+RULES = (layout, shares, engines, halves, weight_sync, one_format, cpu)

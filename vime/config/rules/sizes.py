@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from vime.config.problems import Problem
 from vime.config.rules.check import Check
 
+_LOOKED_AT = 100_000
+"""Sizes among which one to suggest is looked for."""
+
 
 def required(c: Check) -> Iterator[Problem]:
     """A run needs its size, and prompts or a function that brings them."""
@@ -50,7 +53,7 @@ def updates(c: Check) -> Iterator[Problem]:
             f"leave it out, or set {right}",
         )
     elif not c.num_steps_per_rollout and samples % c.global_batch_size:
-        near = max(size for size in range(1, min(samples, c.global_batch_size) + 1) if samples % size == 0)
+        near = max(size for size in range(1, min(samples, c.global_batch_size, _LOOKED_AT) + 1) if samples % size == 0)
         yield c.problem(
             names, f"{shown} is no multiple of global_batch_size {c.global_batch_size}", f"set it to {near}, say"
         )

@@ -48,7 +48,7 @@ def said_by(upstream, tmp_path_factory):
         (["plan", "--cutoff", "main~3", "--repo", "FORK"], "following"),
         (["init", "--cutoff", "main~11", "--dry-run", "--repo", "FORK"], "comparing"),
         (["seam", "sites", "--at", "main"], "looking for sites"),
-        (["port", "1921", "--dry-run", "--repo", "FORK"], "reading upstream"),
+        (["port", "1921", "--dry-run", "--repo", "FORK"], "checks"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
 )

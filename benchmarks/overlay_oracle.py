@@ -71,6 +71,10 @@ class Followed:
         return below[0], Piece(below[1], below[1], piece.lines)
 
 
+def _next(lines: Sequence[str], n: int) -> str:
+    return lines[n + 1].strip() if n + 1 < len(lines) else ""
+
+
 def _same(before: Sequence[bytes], after: Sequence[bytes]) -> Iterator[tuple[int, int]]:
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for block in matcher.get_matching_blocks():
@@ -201,12 +205,19 @@ class Oracle:
         order = [word for word in words if edit.mark in word]
         if lines != order and sorted(lines) == sorted(order):
             return "its lines changed places"
-        for (path, n), home in zip(where, self._symbols(edit), strict=True):
+        for (path, n), home, below in zip(where, self._symbols(edit), self._below(edit), strict=True):
             if path.endswith(".py") and parses(self.final[path]):
                 symbol = file(path, self.final[path]).symbol(n)
-                if symbol != home and (not home or home in file(path, self.final[path]).functions):
+                # Upstream may take a function's beginning into a function of its own: an edit goes with its line below.
+                went_along = below and below == _next(self.final[path].decode("utf-8", "replace").splitlines(), n)
+                if symbol != home and not went_along and (not home or home in file(path, self.final[path]).functions):
                     return f"in {symbol or 'no function'}, not in {home or 'none'}"
         return ""
+
+    def _below(self, edit: Edit) -> list[str]:
+        """The lines below the marks of an edit, in the fork before the window."""
+        lines = self.edited[edit.path].decode("utf-8").splitlines()
+        return [_next(lines, n) for n, line in enumerate(lines) if edit.mark in line]
 
     def _symbols(self, edit: Edit) -> list[str]:
         """The functions that the marks of an edit stand in, in the fork before the window."""

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-WORD = re.compile(rb"\w+|[^\w\s]")
+# A comma only joins: which words it stands between may be upstream's doing.
+WORD = re.compile(rb"\w+|[^\w\s,]")
 Words = Counter[bytes]
 
 

@@ -34,6 +34,7 @@ class Lost:
 class Ends:
     """The fork at the end of a replay beside the import there. `moved` and `renamed` lead from a file's path to a later
     one, in the fork and in upstream; `explained` are the places of conflicts and of open absent and deferred entries;
+    `diverged` are those of open diverged entries, which say that the fork's lines are others, and not whose;
     `rendered` leads from a generated file to the template that it is made from; `disputed` are the lines of both sides in the
     conflicts of a file, wherever they stand at the end."""
 
@@ -44,6 +45,7 @@ class Ends:
     explained: Collection[Place]
     rendered: Mapping[str, str] = field(default_factory=dict)
     disputed: Mapping[str, Collection[bytes]] = field(default_factory=dict)
+    diverged: Collection[Place] = ()
 
     def of_fork(self, path: str) -> str:
         """Where a file of the fork stands at the end."""
@@ -53,12 +55,13 @@ class Ends:
         """Where the import at the end has a file of the import at the start."""
         return _followed(path, self.wanted, self.renamed)
 
-    def explains(self, path: str, symbol: str) -> bool:
-        """Whether a conflict or an open entry names a place or a definition around it."""
+    def explains(self, path: str, symbol: str, *, difference: bool = False) -> bool:
+        """Whether a conflict or an open entry names a place or a definition around it; of a `difference` from the import
+        a diverged entry speaks too."""
         whole = {"", path, path.rpartition("/")[2]}
         return any(
             p == path and (s in whole or symbol == s or symbol.startswith(f"{s}.") or s.startswith(f"{symbol}."))
-            for p, s in self.explained
+            for p, s in (*self.explained, *(self.diverged if difference else ()))
         )
 
 
@@ -259,7 +262,7 @@ def _explained(path: str, change: FileChange | None, replaced: bool, ends: Ends)
         and line.strip()
         and line not in ours
         and line not in disputed
-        and not ends.explains(path, symbol)
+        and not ends.explains(path, symbol, difference=True)
     ]
     # Of upstream's, as many lines may be missing as there are that hold both sides.
     return all(theirs for theirs, _ in open_) and len(open_) <= len(file.blended)

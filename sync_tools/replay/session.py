@@ -168,7 +168,7 @@ def _compared(
         return tuple(differing), ()
     template = locate(ours.paths(), config.ci).template
     rendered = {config.ci.workflow: template} if template else {}
-    ends = Ends(ours, there, walk.moved, walk.renamed, explained, rendered, walk.disputed)
+    ends = Ends(ours, there, walk.moved, walk.renamed, explained, rendered, walk.disputed, walk.diverged)
     return unexplained(edits, differing, ends), lost(edits, ends)
 
 

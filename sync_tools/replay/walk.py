@@ -40,8 +40,8 @@ class Walk:
     """What came of the commits so far: the fork's tip and tree, and what a person would want to know.
 
     `moved` are files of the fork that a port moved, `renamed` upstream's renames in the fork's names; both old -> new.
-    `left` are the places (path, symbol) of absent and deferred entries, and of conflicts under either side's name; `disputed` are
-    the lines of either side in the conflicts of a file.
+    `left` are the places (path, symbol) of absent and deferred entries, and of conflicts under either side's name, `diverged` those
+    of open diverged entries; `disputed` are the lines of either side in the conflicts of a file.
     """
 
     tip: str
@@ -53,6 +53,7 @@ class Walk:
     moved: dict[str, str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     left: set[tuple[str, str]] = field(default_factory=set)
+    diverged: set[tuple[str, str]] = field(default_factory=set)
     disputed: dict[str, set[bytes]] = field(default_factory=dict)
     interrupted: bool = False
 
@@ -92,8 +93,8 @@ class Walk:
     def _note(self, port: Port, run: Run) -> None:
         ledger = port.ledger
         self.unaccounted += ledger.added + ledger.removed - ledger.accounted
-        open_ = [e for e in ledger.entries if e.op in ("absent", "deferred")]
-        self.left |= {(e.downstream.path, e.upstream.symbol) for e in open_}
+        self.left |= {(e.downstream.path, e.upstream.symbol) for e in ledger.entries if e.op in ("absent", "deferred")}
+        self.diverged |= {(e.downstream.path, e.upstream.symbol) for e in ledger.open if e.op == "diverged"}
         for outcome in port.outcomes:
             if outcome.old_path and outcome.final is not None:
                 self.moved[outcome.old_path] = outcome.path

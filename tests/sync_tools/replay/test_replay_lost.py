@@ -1,5 +1,7 @@
 """When an edit of the fork counts as lost."""
 
+from dataclasses import replace
+
 import pytest
 
 from sync_tools.modes import EXECUTABLE, REGULAR
@@ -93,6 +95,20 @@ def test_a_difference_that_nothing_explains():
     assert unexplained([EDIT], [PATH], ends(strange)) == (PATH,)
     assert unexplained([EDIT], [PATH], ends(strange, BASE, (PATH, "g"))) == ()
     assert unexplained([], [PATH], ends(strange)) == (PATH,)
+    assert unexplained([EDIT], [PATH], replace(ends(strange), diverged={(PATH, "g")})) == ()
+
+
+def test_a_diverged_entry_is_no_excuse_for_a_lost_edit():
+    assert lost([EDIT], replace(ends(BASE), diverged={(PATH, "f")})) != ()
+
+
+def test_a_name_stands_in_an_import_of_its_own_where_upstream_took_the_others_away():
+    base, ours = (b"from p.q import one, two%b\n" % more for more in (b"", b", our_three"))
+    wanted = b"from p.r import one, two\n"
+    edit = change(base, ours, Hunk(1, 1, 1, 1))
+    both = wanted + b"from p.q import our_three\n"
+    assert lost([edit], ends(both, wanted)) == () and unexplained([edit], [PATH], ends(both, wanted)) == ()
+    assert lost([edit], ends(wanted, wanted)) != ()
 
 
 def test_what_both_sides_removed_may_be_written_again_elsewhere():

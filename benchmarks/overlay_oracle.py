@@ -93,13 +93,15 @@ class Judged:
 @dataclass(frozen=True)
 class Oracle:
     """`told` are the places (path, symbol) that a conflict or an open entry (absent, deferred) names, at whatever time of
-    a replay; a symbol that is none (empty, the path, the module) stands for the whole file."""
+    a replay; a symbol that is none (empty, the path, the module) stands for the whole file. `diverged` are the paths of which
+    an open entry says that the fork's lines are others: told of a file, and no excuse for an edit."""
 
     drawn: Drawn
     base: Files
     tip: Files
     final: Files
     told: Collection[tuple[str, str]]
+    diverged: Collection[str] = ()
 
     @cached_property
     def told_paths(self) -> set[str]:
@@ -240,7 +242,7 @@ class Oracle:
                 and not parses(self.final[now])
             ):
                 wrong.append(f"does not parse: {now}")
-            if now not in self.told_paths and path not in self.told_paths:
+            if not {now, path} & {*self.told_paths, *self.diverged}:
                 wrong += self._difference(path, now)
         return wrong + [
             f"renamed in vain: {o} -> {n}"

@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -71,7 +72,7 @@ def main() -> int:
         overlay = lay(drawn, base, place.with_name(f"{place.name}-overlay"))
         done = replay(Task(args.first, args.last, place, overlay), upstream, Config())
         told = [(c.path, c.symbol, f"#{c.pr} {c.path} {c.symbol}") for c in done.conflicts]
-        taken = [judge("replay", drawn, base, tip, read(place), told, open_places(place))]
+        taken = [judge("replay", drawn, base, tip, read(place), told, place)]
         if args.at_once:
             taken.append(at_once(args, drawn, base, tip, place))
         peer = git_conflicts(place)
@@ -119,9 +120,11 @@ def judge(
     tip: Files,
     final: Files,
     told: Collection[tuple[str, str, str]],
-    left: Collection[tuple[str, str]],
+    place: Path,
 ) -> Taken:
-    oracle = Oracle(drawn, base, tip, final, {*((path, symbol) for path, symbol, _ in told), *left})
+    """Of the fork that stands at `place`, with its ledgers."""
+    places = {*((path, symbol) for path, symbol, _ in told), *open_places(place)}
+    oracle = Oracle(drawn, base, tip, final, places, diverged_paths(place))
     return Taken(how, tuple(text for *_, text in told), tuple(oracle.edits()), tuple(oracle.files()))
 
 
@@ -143,14 +146,23 @@ def at_once(args: argparse.Namespace, drawn: Drawn, base: Files, tip: Files, pla
         (c["path"], c["symbol"], f"{c['path']} {c['symbol']}") for port in value["ports"] for c in port["conflicts"]
     }
     where = Path(value["worktree"] or fork)
-    return judge("at once", drawn, base, tip, read(where), sorted(told), open_places(where))
+    return judge("at once", drawn, base, tip, read(where), sorted(told), where)
 
 
 def open_places(place: Path) -> set[tuple[str, str]]:
     """The fork's places that open entries of the ledgers name."""
+    found = [e for e in entries(place) if e["op"] in ("absent", "deferred", "conflict")]
+    return {(e["downstream"]["path"] or "", e["upstream"]["symbol"] or "") for e in found}
+
+
+def diverged_paths(place: Path) -> set[str]:
+    """The fork's files of which an open entry says that their lines are others."""
+    return {e["downstream"]["path"] or "" for e in entries(place) if (e["op"], e["state"]) == ("diverged", "open")}
+
+
+def entries(place: Path) -> list[dict[str, Any]]:
     ledgers = [json.loads(p.read_text("utf-8")) for p in (place / "ledgers").glob("*.json")]
-    entries = [e for ledger in ledgers for e in ledger["entries"] if e["op"] in ("absent", "deferred", "conflict")]
-    return {(e["downstream"]["path"] or "", e["upstream"]["symbol"] or "") for e in entries}
+    return [e for ledger in ledgers for e in ledger["entries"]]
 
 
 def edited(place: Path) -> str:

@@ -58,9 +58,10 @@ class Ends:
     def explains(self, path: str, symbol: str, *, difference: bool = False) -> bool:
         """Whether a conflict or an open entry names a place or a definition around it; of a `difference` from the import
         a diverged entry speaks too."""
-        whole = {"", path, path.rpartition("/")[2]}
+        whole = {"", path.rpartition("/")[2]}
         return any(
-            p == path and (s in whole or symbol == s or symbol.startswith(f"{s}.") or s.startswith(f"{symbol}."))
+            self.of_fork(p) == path
+            and (s in {*whole, p, path} or symbol == s or symbol.startswith(f"{s}.") or s.startswith(f"{symbol}."))
             for p, s in (*self.explained, *(self.diverged if difference else ()))
         )
 
@@ -240,7 +241,7 @@ def _explained(path: str, change: FileChange | None, replaced: bool, ends: Ends)
         template = ends.rendered[path]
         return ends.final.blob(template) != ends.wanted.blob(template)
     if change is None or change.after is None:
-        return any(p == path for p, _ in ends.explained)
+        return any(ends.of_fork(p) == path for p, _ in ends.explained)
     file = EditedFile(change, ends)
     if file.change.binary or final is None:
         return final is not None or ends.explains(path, path)
@@ -253,7 +254,7 @@ def _explained(path: str, change: FileChange | None, replaced: bool, ends: Ends)
         (here, {i for i, _ in pairs}, (after - before).keys() | set(file.blended.values())),
         (there, {j for _, j in pairs}, (before - after).keys()),
     )
-    disputed = ends.disputed.get(path, ())
+    disputed = {line for p, lines in ends.disputed.items() if ends.of_fork(p) == path for line in lines}
     open_ = [
         (side is there, line)
         for side, same, ours in sides

@@ -84,6 +84,16 @@ def test_an_edit_is_followed_to_where_its_file_went():
     assert lost([EDIT], there) == ()
 
 
+def test_a_conflict_is_followed_to_where_its_file_went():
+    """Told under the path of that time, and the file moved on."""
+    moves = {PATH: "p/y.py"}
+    strange = MemoryTree({"p/y.py": Blob(OURS.replace(b"c()", b"d()"))})
+    there = Ends(strange, MemoryTree({"p/y.py": Blob(BASE)}), moves, moves, set())
+    assert unexplained([EDIT], ["p/y.py"], there) == ("p/y.py",)
+    for told in (replace(there, explained={(PATH, "g")}), replace(there, disputed={PATH: {b"    c()", b"    d()"}})):
+        assert unexplained([EDIT], ["p/y.py"], told) == ()
+
+
 def test_whole_files():
     removed, executable = change(BASE, None, kind="deleted"), change(BASE, BASE, mode=EXECUTABLE, kind="mode")
     assert lost([removed], ends(None)) == () and lost([removed], ends(BASE))[0].what == "a removed file is back"

@@ -18,6 +18,7 @@ $(STAMP): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python's venv module is needed (Debian: apt install python3-venv)"; exit 2; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m compileall -q sync_tools vime  # a command starts sooner, also where Python may write no bytecode
 	@touch $@
 
 demo: env

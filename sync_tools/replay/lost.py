@@ -58,10 +58,10 @@ class Ends:
     def explains(self, path: str, symbol: str, *, difference: bool = False) -> bool:
         """Whether a conflict or an open entry names a place or a definition around it; of a `difference` from the import
         a diverged entry speaks too."""
-        whole = {"", path.rpartition("/")[2]}
+        name = path.rpartition("/")[2]
         return any(
             self.of_fork(p) == path
-            and (s in {*whole, p, path} or symbol == s or symbol.startswith(f"{s}.") or s.startswith(f"{symbol}."))
+            and (s in ("", name, p, path) or symbol == s or symbol.startswith(f"{s}.") or s.startswith(f"{symbol}."))
             for p, s in (*self.explained, *(self.diverged if difference else ()))
         )
 

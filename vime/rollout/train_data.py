@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from vime.rollout.groups import Group, leaves
+from vime.rollout.hooks import load_hook
 from vime.rollout.rewarding import check_reward, reward_failed
 from vime.utils.data import get_source
-from vime.utils.misc import load_function
 from vime.utils.types import RolloutBatch, Sample
 
 __all__ = ["SampleInvalid", "convert_samples_to_train_data", "normalise_rewards", "post_process_rewards"]
@@ -43,7 +43,7 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
     Raises SampleInvalid; nothing is changed but loss masks, which are filled in.
     """
     if args.custom_convert_samples_to_train_data_path is not None:
-        return load_function(args.custom_convert_samples_to_train_data_path)(args, leaves(samples))
+        return _hook(args, "custom_convert_samples_to_train_data_path")(args, leaves(samples))
     rollouts = _rollouts(samples)
     flat = [sample for rollout in rollouts for sample in rollout]
     if not flat:
@@ -73,7 +73,7 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
 def post_process_rewards(args: Namespace, samples: Sequence[Sample]) -> tuple[list[float], list[float]]:
     """(raw, normalised) rewards, by --custom-reward-post-process-path where there is one."""
     if args.custom_reward_post_process_path is not None:
-        raw, rewards = load_function(args.custom_reward_post_process_path)(args, samples)
+        raw, rewards = _hook(args, "custom_reward_post_process_path")(args, samples)
         if not len(raw) == len(rewards) == len(samples):
             raise ValueError(
                 f"{args.custom_reward_post_process_path} gave {len(raw)} raw and {len(rewards)} normalised rewards "
@@ -118,6 +118,10 @@ def _mean_and_scale(rollouts: Any, by_deviation: bool) -> tuple[float, float]:
         return mean, 1.0
     deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) if len(values) > 1 else 0.0
     return mean, deviation + _STD_FLOOR
+
+
+def _hook(args: Namespace, kind: str) -> Any:
+    return load_hook(kind, getattr(args, kind))
 
 
 def _rollouts(samples: Sequence[Any]) -> list[list[Sample]]:

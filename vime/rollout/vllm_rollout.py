@@ -347,4 +347,6 @@ def generate_rollout(
     output, left_over = run(generate_rollout_async(args, rollout_id, data_source.get_samples))
     if left_over:
         data_source.add_samples(left_over)
+    if hasattr(data_source, "check_balance"):
+        data_source.check_balance()
     return output

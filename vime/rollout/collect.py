@@ -45,7 +45,7 @@ async def collect(
             await rollout.step()
         rollout.put_back(await stop())
     except BaseException:
-        await cancel(state.pendings)
+        await cancel(rollout.working)
         rollout.give_up()
         raise
     finally:
@@ -69,7 +69,7 @@ class _Rollout:
         self.kept: list[tuple[int, Group]] = []
         self.seen: list[tuple[int, Group]] = []
         self.left_over: list[Group] = []
-        self._working: dict[asyncio.Task, int] = {}
+        self.working: dict[asyncio.Task, int] = {}
         self._issued: dict[int, list[Any]] = {}
 
     async def step(self) -> None:
@@ -93,11 +93,11 @@ class _Rollout:
 
     def _start(self, numbers: list[int], groups: list[Group]) -> None:
         for number, task in zip(numbers, self.state.submit_generate_tasks(groups), strict=True):
-            self._working[task] = number
+            self.working[task] = number
 
     def _settle(self, task: asyncio.Task) -> None:
-        number, group = self._working[task], self._result(task)
-        del self._working[task]
+        number, group = self.working[task], self._result(task)
+        del self.working[task]
         if any(leaf.status is Sample.Status.ABORTED for leaf in leaves(group)):
             # Somebody else stopped the engines: it goes on, or begins anew.
             self.state.remaining_batch_size -= 1
@@ -130,7 +130,7 @@ class _Rollout:
     def put_back(self, tasks: list[asyncio.Task]) -> None:
         """Groups that were stopped, or came too late."""
         for task in tasks:
-            self._return(self._working[task], self._result(task))
+            self._return(self.working[task], self._result(task))
 
     def _return(self, number: int, group: Group) -> None:
         if not self._takes_back():
@@ -175,7 +175,7 @@ class _Rollout:
 
     def _result(self, task: asyncio.Task) -> Group:
         if task.cancelled():
-            raise RuntimeError(f"the generation of group {self._working[task]} was cancelled, by none of this module")
+            raise RuntimeError(f"the generation of group {self.working[task]} was cancelled, by none of this module")
         group = task.result()
         if len(group) != self.args.n_samples_per_prompt:
             raise ValueError(

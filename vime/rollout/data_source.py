@@ -124,9 +124,9 @@ class RolloutDataSource:
         return {name: getattr(self, name) for name in _CURSOR} | {"metadata": self.metadata, "settled": self.settled}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        for name in _CURSOR:
-            setattr(self, name, int(state[name]))
+        cursor = {name: int(state[name]) for name in _CURSOR}
         self.metadata, self.settled = state["metadata"], state["settled"]
+        vars(self).update(cursor)
 
     def _next_prompts(self, count: int) -> list[Sample]:
         if self.dataset is None:
@@ -196,7 +196,7 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
         return super()._state() | {"buffer": [_plain(group) for group in self.buffer]}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        buffer = [_samples(group) for group in state.get("buffer", [])]
+        buffer = [_samples(group) for group in state["buffer"]] if "buffer" in state else []
         super()._restore(state)
         self.buffer = buffer
 

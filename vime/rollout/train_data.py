@@ -40,7 +40,7 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
     for what one rollout was fanned out into. rollout_mask_sums: tokens trained on, of the sample's whole rollout.
     weight_versions: list[str], one a request. Optional columns are there where samples have them.
 
-    Raises SampleInvalid; nothing is changed but loss masks, which are filled in.
+    Raises SampleInvalid. Changes nothing but missing loss masks, and missing ids of fan-outs.
     """
     if args.custom_convert_samples_to_train_data_path is not None:
         return _hook(args, "custom_convert_samples_to_train_data_path")(args, leaves(samples))
@@ -51,8 +51,8 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
     for sample in flat:
         _fill_loss_mask(sample)
         check_sample(args, sample)
-    raw, rewards = post_process_rewards(args, flat)
     ids = _rollout_ids(rollouts)
+    raw, rewards = post_process_rewards(args, flat)
     masks = [sample.loss_mask for sample in flat]
     batch: RolloutBatch = {
         "tokens": [sample.tokens for sample in flat],
@@ -134,14 +134,17 @@ def _rollouts(samples: Sequence[Any]) -> list[list[Sample]]:
 
 
 def _rollout_ids(rollouts: Sequence[Sequence[Sample]]) -> list[int]:
-    """The samples' own ids; those of a rollout that has none get a free one, all the same."""
+    """The samples' own ids; those of a rollout that has none get a free one, all the same, and keep it if fanned out."""
     used = {sample.rollout_id for rollout in rollouts for sample in rollout} - {None}
     free = (number for number in range(len(used) + sum(map(len, rollouts))) if number not in used)
     ids: list[int] = []
     for rollout in rollouts:
         known = next((sample.rollout_id for sample in rollout if sample.rollout_id is not None), None)
         default = next(free) if known is None else known
-        ids += [default if sample.rollout_id is None else sample.rollout_id for sample in rollout]
+        for sample in rollout:
+            if sample.rollout_id is None and len(rollout) > 1:
+                sample.rollout_id = default
+            ids.append(default if sample.rollout_id is None else sample.rollout_id)
     return ids
 
 

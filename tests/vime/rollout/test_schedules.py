@@ -129,7 +129,7 @@ def test_a_failure_is_raised_at_once_and_everything_goes_back(tmp_path):
 
 
 def test_partial_samples_go_on_where_they_were(tmp_path):
-    (first, second), source, server = rollout(
+    (first, second), source, _ = rollout(
         tmp_path, [turn("x" * 40)], faults=Faults(pace=0.004), times=2, rollout_batch_size=1, rollout_max_response_len=64,
         over_sampling_batch_size=3, partial_rollout=True, mask_offpolicy_in_partial_rollout=True, vllm_server_concurrency=2,
     )  # fmt: skip
@@ -180,12 +180,8 @@ def test_hooks_see_what_they_should(tmp_path):
     assert seen == [(4, "RolloutDataSourceWithBuffer")]
 
 
-async def never(args, sample, **_):
-    raise RuntimeError("judge fell over")
-
-
 def test_a_prompt_without_any_reward_is_dropped(tmp_path):
-    outputs, source, _ = rollout(
+    outputs, _, _ = rollout(
         tmp_path,
         [turn("ok")],
         custom_rm_path=f"{__name__}.for_odd_prompts",

@@ -7,7 +7,6 @@
 """
 
 import json
-import os
 import re
 import shutil
 from argparse import Namespace
@@ -17,10 +16,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from vime.errors import RunError
+from vime.utils.atomic_folder import whole_folder, write_whole
 
 MARKER = "latest_checkpointed_iteration.txt"
 _FOLDER = re.compile(r"iter_(\d{7,})$")
-_PART = re.compile(r"\.iter_\d{7,}\.\d+\.part$")
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,8 @@ def _named(args: Namespace) -> Checkpoint:
 
 def read(folder: Path) -> Checkpoint:
     """The checkpoint in `folder`, or the one that was being replaced by it when the run was killed."""
-    if not folder.exists() and _replaced(folder).exists():
-        folder = _replaced(folder)
+    if not folder.exists():
+        folder = next(folder.parent.glob(f".{folder.name}.old-*"), folder)
     try:
         progress = Progress(**json.loads((folder / "run.json").read_text("utf-8")))
     except FileNotFoundError:
@@ -97,63 +96,26 @@ def writing(save: Path, progress: Progress) -> Iterator[Checkpoint]:
 
     Raises RunError where the disk is full or the folder cannot be written.
     """
-    part = save / f".{_name(progress.rollout_id)}.{os.getpid()}.part"
     try:
-        save.mkdir(parents=True, exist_ok=True)
-        _clear_parts(save)
-        part.mkdir()
-        yield Checkpoint(part, progress)
-        (part / "run.json").write_text(json.dumps(asdict(progress)) + "\n", "utf-8")
-        _publish(part, save / _name(progress.rollout_id))
-        _write_marker(save, progress.rollout_id)
+        _clear_unfinished(save)
+        with whole_folder(save / _name(progress.rollout_id)) as folder:
+            yield Checkpoint(folder, progress)
+            (folder / "run.json").write_text(json.dumps(asdict(progress)) + "\n", "utf-8")
+        write_whole(save / MARKER, f"{progress.rollout_id}\n")
     except OSError as error:
         why = error.strerror or str(error)
         raise RunError(
             f"{save}: the checkpoint of rollout {progress.rollout_id} could not be written ({why})",
             "make room or choose another --save; the checkpoint before it is whole",
         ) from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
-def _publish(part: Path, final: Path) -> None:
-    for path in sorted(part.rglob("*"), reverse=True):
-        _sync(path)
-    _sync(part)
-    old = _replaced(final)
-    if final.exists():  # the same step again: after a resume from an earlier one, or with more prompts under way
-        shutil.rmtree(old, ignore_errors=True)
-        final.rename(old)
-    part.rename(final)
-    _sync(final.parent)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _write_marker(save: Path, rollout_id: int) -> None:
-    fresh = save / f".{MARKER}.{os.getpid()}.part"
-    fresh.write_text(f"{rollout_id}\n", "utf-8")
-    _sync(fresh)
-    fresh.replace(save / MARKER)
-    _sync(save)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _clear_parts(save: Path) -> None:
-    """What a killed run left unfinished."""
-    for path in save.iterdir():
-        if _PART.match(path.name):
+def _clear_unfinished(save: Path) -> None:
+    """What a killed run left: folders that were being written, and one that was being replaced and is there again."""
+    for path in save.glob(".iter_*"):
+        whole = save / path.name[1:].partition(".")[0]
+        if ".new-" in path.name or whole.exists():
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _replaced(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.old")
 
 
 def _name(rollout_id: int) -> str:

@@ -67,7 +67,7 @@ def test_a_full_disk_says_so(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_writer_left_is_cleared(tmp_path: Path) -> None:
-    (tmp_path / ".iter_0000019.123.part").mkdir()
+    (tmp_path / ".iter_0000019.new-a1b2").mkdir()
     _write(tmp_path, 29)
     assert not list(tmp_path.glob(".*"))
 
@@ -81,7 +81,7 @@ def test_the_same_step_again_replaces_it(tmp_path: Path) -> None:
 
 def test_a_kill_between_the_two_renames_loses_nothing(tmp_path: Path) -> None:
     _write(tmp_path, 9)
-    (tmp_path / "iter_0000009").rename(tmp_path / ".iter_0000009.old")
+    (tmp_path / "iter_0000009").rename(tmp_path / ".iter_0000009.old-a1b2")
     found = starting_point(_args(load=tmp_path))
     assert found is not None and (found.trainer / "model").read_text() == "weights"
 

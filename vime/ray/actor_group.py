@@ -54,9 +54,9 @@ class RayTrainGroup:
         """Say which engines get the weights."""
         results(self._async("set_rollout_engines", tuple(urls)))
 
-    def update_weights(self) -> Mapping[str, float]:
-        """Bring the weights to every engine; rank 0's metrics."""
-        return results(self._async("update_weights"))[0]
+    def update_weights(self, version: str) -> Mapping[str, float]:
+        """Bring the weights to every engine as `version`; rank 0's metrics."""
+        return results(self._async("update_weights", version))[0]
 
     def kill(self) -> None:
         """End the ranks."""

@@ -30,13 +30,18 @@ def _get(ref: Any, who: str) -> Any:
         return ray.get(ref)
     except RayTaskError as error:
         cause = error.cause
-        if isinstance(cause, RunError):
+        if _is_ours(cause):
             raise cause from None
         raise
     except RayActorError as error:
         raise RankDied(
             f"{who} ended: {_reason(error)}", "start the run again: it goes on from its last checkpoint (--load)"
         ) from None
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether the error says by itself what is wrong; any other is shown with where it came from."""
+    return isinstance(error, RunError) or type(error).__module__.startswith("vime.")
 
 
 def _reason(error: RayActorError) -> str:

@@ -5,6 +5,7 @@ end and sends SIGKILL to the group. (A parent-death signal would come as soon as
 ends, which a thread pool's may.)
 """
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -76,10 +77,8 @@ class ServerProcess:
             return
         if self.alive:
             self._process.terminate()
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(grace)
-            except subprocess.TimeoutExpired:
-                pass
         self.kill()
         deadline = time.monotonic() + 5.0
         while group_members(self._process.pid) and time.monotonic() < deadline:
@@ -121,7 +120,5 @@ def _kill_when_other_end_closes(pipe: int, group: int) -> None:
 
 
 def _signal_group(group: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return

@@ -1,32 +1,31 @@
-"""`python -m vime.backends.vllm_utils.serve MODEL ...`: `vllm serve`, started faster on a CPU.
+"""`python -m vime.backends.vllm_utils.serve MODEL ...`: `vllm serve`, made for rollouts where the device is a CPU."""
 
-vLLM imports itself anew in each of its processes, which costs more than all the rest of the start. Here its modules are
-imported once, and on a CPU its processes are forked from this one.
-"""
-
-import ctypes
+import importlib
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
-FORK = "VIME_ENGINE_FORK"
-"""Environment variable: 1 lets the engine's processes be forked."""
+ON_CPU = "VIME_ENGINE_ON_CPU"
+"""Environment variable: 1 says that the engine computes on a CPU."""
 
-_PR_SET_PDEATHSIG = 1
+_NEEDED_BY_ENGINES = ("vllm.v1.engine.core", "vllm.v1.worker.cpu_worker")
+"""What its forked processes would each import."""
 
 
 def main(argv: Sequence[str]) -> None:
     """Serve until a signal ends it. `argv` are the arguments of `vllm serve`."""
-    if os.environ.get(FORK) == "1":
-        _fork_on_cpu()
+    if os.environ.get(ON_CPU) == "1":
+        importlib.import_module("vime.backends.vllm_utils.cpu_platform").install()
+        for module in _NEEDED_BY_ENGINES:
+            importlib.import_module(module)
+    _register_weight_transfer()
+
     from vllm.entrypoints.cli.serve import ServeSubcommand
     from vllm.entrypoints.launchers.cli_args import make_arg_parser
     from vllm.entrypoints.serve.utils.api_utils import cli_env_setup
     from vllm.logger import configure_logging_from_args
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
-    _register_weight_transfer()
     cli_env_setup()
     args = make_arg_parser(FlexibleArgumentParser()).parse_args(argv)
     configure_logging_from_args(args)
@@ -35,38 +34,13 @@ def main(argv: Sequence[str]) -> None:
     command.cmd(args)
 
 
-def _fork_on_cpu() -> None:
-    """Put a platform in place of vLLM's for CPUs that differs in one thing: processes are forked, not spawned."""
-    from vllm import platforms
-    from vllm.platforms.cpu import CpuPlatform
-
-    found = type(platforms.current_platform)
-    if not issubclass(found, CpuPlatform):
-        return
-
-    class ForkingCpuPlatform(found):
-        @classmethod
-        def check_and_update_config(cls, vllm_config) -> None:
-            super().check_and_update_config(vllm_config)
-            os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "fork"
-
-    platforms.current_platform = ForkingCpuPlatform()
-    os.register_at_fork(after_in_child=_die_with_parent)
-
-    import vllm.v1.engine.core
-    import vllm.v1.worker.cpu_worker  # noqa: F401
-
-
-def _die_with_parent() -> None:
-    """The main thread forks, so the signal comes when the process ends."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
 def _register_weight_transfer() -> None:
-    """Make our weight transfer known also where the package is not installed, only on the path."""
+    """Make our weight transfer known also where the package is on the path and not installed, so that vLLM finds no plugin."""
     try:
         from vime.backends.vllm_utils.weight_transfer import register
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as missing:
+        if missing.name != "vime.backends.vllm_utils.weight_transfer":
+            raise
         return
     register()
 

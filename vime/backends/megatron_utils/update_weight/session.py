@@ -32,7 +32,11 @@ class SyncReport:
 
 
 class WeightSync:
-    """Brings the trainer's weights to the engines at `urls`. One thread uses it at a time."""
+    """Brings the trainer's weights to the engines at `urls`. One thread uses it at a time.
+
+    `pause_mode` is what becomes of requests that run: abort, retract or in_place. With `compare_in`, the engines' dtype
+    (`float32`, ..), what each engine computes with is compared with what was sent, before it serves.
+    """
 
     def __init__(
         self,
@@ -41,10 +45,11 @@ class WeightSync:
         *,
         bucket_bytes: int = 512 * 1024**2,
         pause_mode: str = "abort",
+        compare_in: str | None = None,
         control: Callable[[str], Engine] | None = None,
     ) -> None:
         self.bucket_bytes = min(bucket_bytes, transport.bucket_limit)
-        self._transport, self._pause_mode = transport, pause_mode
+        self._transport, self._pause_mode, self._compare_in = transport, pause_mode, compare_in
         self._engines = [(control or _control)(url) for url in urls]
 
     def connect(self) -> None:
@@ -61,14 +66,20 @@ class WeightSync:
         Where `tensors` can be iterated again, engines whose update failed are sent everything once more.
         Raises WeightSyncFailed. What interrupts the trainer itself travels, with a note of what the engines hold.
         """
-        return _Update(self._engines, self._transport, self._pause_mode, version).run(tensors, plan)
+        update = _Update(self._engines, self._transport, self._pause_mode, self._compare_in, version)
+        return update.run(tensors, plan)
 
 
 class _Update:
     """One sync. Knows at every moment what each engine holds."""
 
-    def __init__(self, engines: Sequence[Engine], transport: Transport, pause_mode: str, version: str) -> None:
+    def __init__(
+        self, engines: Sequence[Engine], transport: Transport, pause_mode: str, compare_in: str | None, version: str
+    ) -> None:
         self._engines, self._transport, self._pause_mode, self._version = engines, transport, pause_mode, version
+        self._compare_in = compare_in
+        self._sent: dict[str, str] = {}
+        """Digests of what was sent."""
         self._labels: dict[str, str] = {}
         """The version of each engine before."""
         self._causes: dict[str, BaseException] = {}
@@ -107,6 +118,8 @@ class _Update:
         """Send everything to `engines` and close their updates; those it failed at."""
         delivery = Delivery(self._touched)
         began = time.monotonic()
+        if self._compare_in is not None:
+            tensors = recorded(tensors, self._compare_in, self._sent)
         self._transport.send(engines, tensors, plan, delivery)
         self._send_seconds += time.monotonic() - began
         self._causes |= delivery.failed
@@ -137,6 +150,8 @@ class _Update:
         found = engine.weight_version()
         if found != self._version:
             raise WrongVersion(f"{engine.url} says it holds version {found!r}, not {self._version!r}")
+        if self._compare_in is not None:
+            compare(self._sent, engine.collective_rpc("weight_digests"))
         self._complete.add(engine.url)
 
     def _serve(self, engine: Engine) -> None:
@@ -166,6 +181,18 @@ class _Update:
             engine.update_weight_version(self._labels[url])
         engine.resume()
         return Holds.OLD
+
+
+def compare(sent: Mapping[str, str], workers: Sequence[Mapping[str, str]]) -> None:
+    """Raise WrongWeights where a worker holds something else than was sent; a tied head holds the embedding's."""
+    wrong = {
+        name
+        for held in workers
+        for name, digest in sent.items()
+        if held.get(name) != digest
+    }
+    if wrong:
+        raise WrongWeights(sorted(wrong))
 
 
 def _control(url: str) -> Engine:

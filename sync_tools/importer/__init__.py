@@ -40,10 +40,13 @@ def _write(to: Path, tree: Tree, config: Config) -> str | None:
 
 
 def _lies_in_repository(to: Path) -> bool:
-    """Whether the nearest folder that is there, at or above `to`, belongs to a work tree."""
+    """Whether the nearest folder that is there, at or above `to`, belongs to a work tree. Raises SyncError for git's own."""
     here = to.absolute()
     nearest = next(place for place in (here, *here.parents) if place.is_dir())
     try:
-        return Repo.open(nearest).work_tree is not None
+        found = Repo.open(nearest)
     except SyncError:
         return False
+    if found.work_tree is None:
+        raise SyncError("the folder belongs to git", str(to), "name a folder outside of the repository's own with --to")
+    return True

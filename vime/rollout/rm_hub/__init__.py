@@ -1,10 +1,14 @@
-"""Rewards: a function of the user's, or a service. The rule-based rewards by name come with the full loop."""
+"""Rewards by name, by a function of the user's, or by a service."""
+
+from __future__ import annotations
 
 import asyncio
+import random
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from vime.rollout.rm_hub.exact_match import exact_match
 from vime.utils.http_utils import post
 from vime.utils.misc import load_function
 from vime.utils.types import Sample
@@ -20,6 +24,10 @@ async def async_rm(args: Namespace, sample: Sample, **kwargs: Any) -> Any:
     rm_type = str(sample.metadata.get("rm_type") or getattr(args, "rm_type", None) or "").strip()
     if rm_type == "remote_rm":
         return await remote_rm(args, sample)
+    if rm_type == "exact_match":
+        return exact_match(sample.response, sample.label)
+    if rm_type == "random":
+        return random.randint(0, 1)
     raise NotImplementedError(
         f"reward type {rm_type!r}: this version has remote_rm and functions of your own (--custom-rm-path)"
     )

@@ -10,6 +10,7 @@ import signal
 from typing import Any
 
 from vllm import platforms
+from vllm.exceptions import VLLMValidationError
 from vllm.platforms.cpu import CpuPlatform
 
 _PR_SET_PDEATHSIG = 1
@@ -40,9 +41,10 @@ def _for_rollouts(base: type[CpuPlatform]) -> type[CpuPlatform]:
         def validate_request(cls, processed_inputs: Any, params: Any) -> None:
             super().validate_request(processed_inputs, params)
             if cls.chunked_prefill and getattr(params, "seed", None) is not None:
-                raise ValueError(
-                    "seed: a request with a seed whose prompt is read in chunks kills vLLM's CPU engine; "
-                    "leave sampling_seed out, or start the run with --vllm-no-enable-chunked-prefill"
+                raise VLLMValidationError(
+                    "a request with a seed whose prompt is read in chunks kills vLLM's CPU engine; "
+                    "leave sampling_seed out, or start the run with --vllm-no-enable-chunked-prefill",
+                    parameter="seed",
                 )
 
     return RolloutCpuPlatform

@@ -21,8 +21,8 @@ _TELL = 1.0
 class EngineServer:
     """One server of one `launch`; its output goes to the file `log`. It may be started again after it ended."""
 
-    def __init__(self, launch: Launch, log: Path) -> None:
-        self.launch = launch
+    def __init__(self, launch: Launch, log: Path, health_path: str = "/health") -> None:
+        self.launch, self._health_path = launch, health_path
         self._process = ServerProcess(launch.argv, launch.env, log)
 
     @property
@@ -65,7 +65,7 @@ class EngineServer:
         """Whether it answers within `timeout` seconds; an engine that is paused is healthy."""
         connection = http.client.HTTPConnection(self.launch.host.strip("[]"), self.launch.port, timeout=timeout)
         try:
-            connection.request("GET", "/health")
+            connection.request("GET", self._health_path)
             return connection.getresponse().status == 200
         except (OSError, http.client.HTTPException):
             return False

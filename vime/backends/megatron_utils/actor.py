@@ -9,6 +9,7 @@ import torch
 from megatron.core import parallel_state
 
 from vime.backends.megatron_utils import train_step as step
+from vime.backends.megatron_utils.checkpoint import TrainState
 from vime.backends.megatron_utils.data import to_tensors
 from vime.backends.megatron_utils.loss import compute_advantages_and_returns, get_log_probs_and_entropy
 from vime.backends.megatron_utils.model_provider import build_model, data_parallel
@@ -72,7 +73,7 @@ class MegatronTrainRayActor:
         load_hf(model, args.load or args.hf_checkpoint)
         chunks = data_parallel(args, model)
         optimizer = build_optimizer(args, chunks)
-        self.trainer = step.Trainer(list(chunks), optimizer, build_scheduler(args, optimizer))
+        self.trainer = TrainState(chunks, optimizer, build_scheduler(args, optimizer))
         self._device = next(model[0].parameters()).device
         return 0
 

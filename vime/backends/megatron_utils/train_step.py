@@ -13,6 +13,7 @@ from megatron.core.distributed import finalize_model_grads
 from megatron.core.pipeline_parallel import get_forward_backward_func
 from megatron.core.utils import get_model_config
 
+from vime.backends.megatron_utils.checkpoint import TrainState
 from vime.backends.megatron_utils.cp_utils import get_sum_of_sample_mean
 from vime.backends.megatron_utils.data import DataIterator
 from vime.backends.megatron_utils.forward import forward_logits
@@ -38,15 +39,6 @@ LOSS_COLUMNS = (
 
 class NonFiniteUpdate(ArithmeticError):
     """The loss or the gradient of an update is not finite. The weights are as before."""
-
-
-@dataclass(frozen=True)
-class Trainer:
-    """A rank's model, as Megatron-core's schedules take it, with its optimizer and schedule of step sizes."""
-
-    model: list[torch.nn.Module]
-    optimizer: Any
-    scheduler: Any
 
 
 @dataclass(frozen=True)
@@ -95,7 +87,7 @@ def updates_of(share: Mapping[str, Any]) -> tuple[Update, ...]:
     return tuple(updates)
 
 
-def run_passes(args: Namespace, trainer: Trainer, share: RolloutBatch, update: Update, pad_multiple: int) -> Seen:
+def run_passes(args: Namespace, trainer: TrainState, share: RolloutBatch, update: Update, pad_multiple: int) -> Seen:
     """The forward and backward passes of an update: gradients are summed over ranks and ready for the optimizer."""
     config = get_model_config(trainer.model[0])
     config.finalize_model_grads_func = finalize_model_grads
@@ -131,7 +123,7 @@ def run_passes(args: Namespace, trainer: Trainer, share: RolloutBatch, update: U
     return seen
 
 
-def apply_update(args: Namespace, trainer: Trainer, update: Update) -> tuple[bool, float]:
+def apply_update(args: Namespace, trainer: TrainState, update: Update) -> tuple[bool, float]:
     """The optimizer's step and the schedule's: (whether the weights changed, the gradient's norm before clipping).
 
     Raises NonFiniteUpdate where the norm is not finite, unless args.nonfinite_update says to skip.

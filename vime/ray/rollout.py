@@ -20,6 +20,7 @@ from vime.errors import Interrupted
 from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
 from vime.observability.rollout_metrics import log_eval_rollout_data, log_rollout_data
 from vime.observability.run_log import RunLog
+from vime.ray.placement_group import Placement
 from vime.ray.records import Engines, Generated
 from vime.ray.servers import Servers, start_servers
 from vime.rollout.base_types import call_rollout_fn
@@ -33,39 +34,35 @@ from vime.utils.types import Sample
 __all__ = ["RolloutManager"]
 
 T = TypeVar("T")
-_LOOK = 0.5
+_LOOK = 1.0
 """Seconds between two looks at the engines while they generate."""
 
 
 class EngineLost(EngineError):
-    """An engine died while it was generating; its prompts are back in the data source."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
-        self.url = url
-
-    def __str__(self) -> str:
-        return f"the engine at {self.url} died in generation"
+    """Engines, or their router, died while they were needed; the prompts are back in the data source."""
 
 
 class RolloutManager:
     """Starts engines, gives out prompts, generates, rewards, and makes training data of it."""
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
+    def __init__(self, config: Config, placement: Placement | None) -> None:
+        self._config, self._placement = config, placement
         self._args: Namespace = config.args.replace(eval_datasets=eval_datasets_of(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
         self._stopped = threading.Event()
+        self._status = ""
 
     def start(self) -> Engines:
         """Start the engines, or find those that run already; where they are."""
-        self._servers = start_servers(self._config)
-        host, port = self._servers.router_address
-        self._args = self._args.replace(
-            vllm_router_ip=host, vllm_router_port=port, rollout_num_engines=len(self._servers.urls)
-        )
+        logs = str(self._log.folder / "logs")
+        self._servers = start_servers(self._config, self._placement, self._progress, logs)
+        self._args = self._servers.args(self._args)
         return self._engines()
+
+    def status(self) -> str:
+        """What the engines' start has come to, in a line."""
+        return self._status
 
     def prepare(self, rollout_id: int) -> int | None:
         """Read the prompts, and stand where the checkpoint after `rollout_id` stood (-1: none); rollouts of an epoch."""
@@ -97,7 +94,7 @@ class RolloutManager:
     def eval(self, done: int) -> Mapping[str, float]:
         """Evaluate on every set after `done` rollouts; the metrics."""
         function = load_function(self._args.eval_function_path)
-        output = self._watched(lambda: call_rollout_fn(function, self._args, done, self._source(), evaluation=True))
+        output = self._watched(lambda: call_rollout_fn(function, self._args, done, self._data_source, evaluation=True))
         samples = [sample for one in output.data.values() for sample in one.get("samples", ())]
         self._log.samples(done, samples, "eval", self._pieces())
         return log_eval_rollout_data(done, self._args, output.data, output.metrics) or {}
@@ -112,9 +109,18 @@ class RolloutManager:
         self._data_source.save(rollout_id)
 
     def recover_updatable_engines(self) -> tuple[Sequence[str], Engines]:
-        """Start engines that died again, with the weights that they began with; their urls, and where all are."""
-        servers = self._running()
-        return servers.restart_dead(), self._engines()
+        """Start what died again; its names, and where the engines are. They wait for the next sync before they serve."""
+        before = self._running()
+        dead = tuple(before.failures())
+        if dead:
+            self._servers = before.restart_dead(progress=self._progress)
+            self._args = self._servers.args(self._args)
+        return dead, self._engines()
+
+    def synced(self) -> None:
+        """Every engine has the trainer's weights."""
+        if self._servers is not None:
+            self._servers = self._servers.synced()
 
     def dispose(self) -> None:
         """Stop the engines."""
@@ -126,7 +132,7 @@ class RolloutManager:
             return load_debug_rollout_data(self._args, rollout_id), None
         function = load_function(self._args.rollout_function_path)
         output = self._watched(
-            lambda: call_rollout_fn(function, self._args, rollout_id, self._source(), evaluation=False)
+            lambda: call_rollout_fn(function, self._args, rollout_id, self._data_source, evaluation=False)
         )
         return output.samples, output.metrics
 
@@ -139,19 +145,19 @@ class RolloutManager:
                 if self._stopped.is_set():
                     raise Interrupted("stopped while generating") from None
                 if lost:
-                    raise EngineLost(lost[0]) from None
+                    raise EngineLost("; ".join(lost)) from None
                 raise
 
     @contextmanager
     def _watching(self) -> Iterator[list[str]]:
-        """The urls of engines that died inside the block; what is generated is cancelled at the first."""
+        """What died inside the block, and how; what is generated is cancelled at the first."""
         lost: list[str] = []
         over = threading.Event()
 
         def look() -> None:
             while not over.wait(_LOOK):
-                if dead := self._running().dead():
-                    lost.extend(dead)
+                if failures := self._running().failures(self._args.rollout_health_check_timeout):
+                    lost.extend(f"{what}: {error}" for what, error in failures.items())
                     _cancel_all()
                     return
 
@@ -163,6 +169,9 @@ class RolloutManager:
             over.set()
             watcher.join()
 
+    def _progress(self, line: str) -> None:
+        self._status = line
+
     def _engines(self) -> Engines:
         servers = self._running()
         return Engines(servers.urls, servers.router_url)
@@ -170,9 +179,6 @@ class RolloutManager:
     def _running(self) -> Servers:
         assert self._servers is not None, "start() comes first"
         return self._servers
-
-    def _source(self) -> Any:
-        return self._data_source
 
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""

@@ -11,11 +11,11 @@ from typing import Any
 
 from vime.backends.vllm_utils.engine_plan import EngineSpec
 from vime.backends.vllm_utils.kv_cache import kv_cache_bytes
+from vime.backends.vllm_utils.weight_transfer import BACKEND, WORKER_EXTENSION
 from vime.config.engine import engine_words
 from vime.config.resolve import Config
 from vime.utils.network import get_host_info, wrap_ipv6
 
-_EXTENSION = "vime.backends.vllm_utils.weight_transfer.extension"
 _FRONT_END: Mapping[str, Any] = MappingProxyType(
     {
         "enable_scale_out": True,  # the token route
@@ -27,7 +27,7 @@ _FRONT_END: Mapping[str, Any] = MappingProxyType(
 )
 """Options that the rollout rests on, where the user gave none."""
 
-_BACKENDS = {"gloo": "vime_gloo", "nccl": "nccl", "ipc": "ipc", "disk": None}
+_BACKENDS = {"gloo": BACKEND, "nccl": "nccl", "ipc": "ipc", "disk": None}
 """vLLM's weight transfer for each way that weights take; a reload from disk needs none."""
 
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
@@ -80,6 +80,7 @@ def _own_options(config: Config, spec: EngineSpec) -> dict[str, Any]:
     """Options that the framework gives, less those that the user gave."""
     args = config.args
     options = dict(_FRONT_END) | {
+        "worker_extension_cls": WORKER_EXTENSION,
         "seed": args.seed + spec.rank,
         "tensor_parallel_size": spec.num_gpus // config.engine.get("pipeline_parallel_size", 1),
         "enable_sleep_mode": bool(args.offload_rollout) and not config.device.is_cpu,
@@ -88,8 +89,6 @@ def _own_options(config: Config, spec: EngineSpec) -> dict[str, Any]:
         options["weight_transfer_config"] = {"backend": backend}
     if config.device.is_cpu and "gpu_memory_utilization" not in config.engine:
         options["kv_cache_memory_bytes"] = kv_cache_bytes(args)
-    if (Path(__file__).parent / "weight_transfer" / "extension.py").is_file():
-        options["worker_extension_cls"] = f"{_EXTENSION}.VimeWorkerExtension"
     return {name: value for name, value in options.items() if name not in config.engine}
 
 

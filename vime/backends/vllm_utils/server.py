@@ -58,7 +58,7 @@ class EngineServer:
                 raise EngineNotHealthy(self.url, timeout, str(self._process.log), self._process.tail())
             if progress is not None and now - told >= _TELL:
                 told = now
-                progress(now - start, self._process.tail(1))
+                progress(now - start, self._process.last_line())
             time.sleep(_POLL)
 
     def healthy(self, timeout: float) -> bool:
@@ -80,7 +80,7 @@ class EngineServer:
         tail = self._process.tail()
         if "address already in use" in tail.lower():
             raise PortTaken(self.launch.port)
-        raise EngineDied(self.url, code, str(self._process.log), tail)
+        raise EngineDied(self.url, code, str(self._process.log), self._process.cause(), tail)
 
     def tail(self, lines: int = 30) -> str:
         """The end of its log."""

@@ -144,7 +144,8 @@ class VLLMEngine:
             )
         if not any(Path(model_path).glob("*.safetensors")):
             raise EngineError(f"there is no *.safetensors in {model_path}; write the checkpoint there first")
-        self.control().collective_rpc("reload_weights", {"weights_path": model_path}, timeout=600.0)
+        self.control().collective_rpc("reload_weights", {"weights_path": model_path})
+        self.control().collective_rpc("repair_tied_head")
         if weight_version is not None:
             self.control().update_weight_version(str(weight_version))
 

@@ -11,7 +11,15 @@ from megatron_world import VOCAB, made_args
 from vime.backends.megatron_utils.actor import MegatronTrainRayActor
 from vime.config.args import Args
 
-TRAINING = ["--use-dynamic-batch-size", "--max-tokens-per-gpu", "64", "--n-samples-per-prompt", "4", "--dtype", "float32"]
+TRAINING = [
+    "--use-dynamic-batch-size",
+    "--max-tokens-per-gpu",
+    "64",
+    "--n-samples-per-prompt",
+    "4",
+    "--dtype",
+    "float32",
+]
 
 
 def train_args(folder: Path, *words: str) -> Args:

@@ -90,7 +90,9 @@ def _tokens_of_updates(
     sums, start = [], 0
     for count in counts:
         mine = zip(partitions, micro_batches, strict=True)
-        sums.append(sum(trained[positions[i]] for positions, own in mine for one in own[start : start + count] for i in one))
+        sums.append(
+            sum(trained[positions[i]] for positions, own in mine for one in own[start : start + count] for i in one)
+        )
         start += count
     return sums
 

@@ -3,28 +3,25 @@
 import os
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
-from megatron.core import parallel_state
 
 from vime.backends.megatron_utils import train_step as step
-from vime.backends.megatron_utils.checkpoint import TrainState
+from vime.backends.megatron_utils.checkpoint import TrainState, save_checkpoint
 from vime.backends.megatron_utils.data import to_tensors
-from vime.backends.megatron_utils.loss import compute_advantages_and_returns, get_log_probs_and_entropy
-from vime.backends.megatron_utils.model_provider import build_model, data_parallel
-from vime.backends.megatron_utils.optimizer import build_optimizer, build_scheduler
-from vime.backends.megatron_utils.packing import PackedBatch, pack
+from vime.backends.megatron_utils.log_prob_pass import compute_log_probs
+from vime.backends.megatron_utils.loss import compute_advantages_and_returns
 from vime.backends.megatron_utils.parallel import Parallel, init_parallel
-from vime.backends.megatron_utils.reference import OtherWeights
-from vime.backends.megatron_utils.rollout_figures import rollout_figures
+from vime.backends.megatron_utils.push import Sync, Weights, push_weights
+from vime.backends.megatron_utils.rollout_figures import merged_steps, rollout_figures
+from vime.backends.megatron_utils.start import start_trainer, wants_reference
 from vime.backends.megatron_utils.stopwatch import Stopwatch
-from vime.backends.megatron_utils.weights.load import load_hf
-from vime.backends.megatron_utils.weights.save import save_hf
+from vime.backends.megatron_utils.update_weight.plan import describe, plan_weights
+from vime.backends.megatron_utils.weights import save_hf
 from vime.learning.agreement import bounds_of, check_agreement
-from vime.utils.dp_schedule import token_budget
 from vime.utils.misc import load_function
-from vime.utils.seqlen_balancing import best_fit_pack
 from vime.utils.train_share import MalformedTrainData, share_of_rank
 from vime.utils.types import RolloutBatch
 
@@ -40,19 +37,23 @@ class MegatronTrainRayActor:
         rank: int = 0,
         master_addr: str | None = None,
         master_port: int | None = None,
-        make_sync: Callable[[Namespace, Sequence[str]], Any] | None = None,
+        make_sync: Callable[[Namespace, Sequence[str]], Sync] | None = None,
     ) -> None:
         self._world, self._rank = world_size, rank
         self._master = f"{master_addr}:{master_port}" if master_addr is not None else None
         self._make_sync = make_sync
         self._steps: list[Metrics] = []
         self._updates_since_sync = 0
+        self._sync: Sync | None = None
+        self._plan: Any = None
+        self._synced = False
         self.weight_version = 0
 
-    def init(self, config_or_args: Any, role: str = "actor", with_ref: bool = False) -> int:
+    def init(self, config_or_args: Any, role: str = "actor", with_ref: bool | None = None) -> int:
         """Join the other ranks, build and load the model; the rollout to begin with.
 
-        Raises NotImplementedError for a critic and for pipeline or context parallelism.
+        The reference model is loaded where the options make it count, or as `with_ref` says. Raises NotImplementedError
+        for a critic and for pipeline or context parallelism.
         """
         if role != "actor":
             raise NotImplementedError(f"role {role!r}: only the actor is trained; choose an estimator without a critic")
@@ -65,17 +66,11 @@ class MegatronTrainRayActor:
         )
         if args.custom_megatron_init_path is not None:
             load_function(args.custom_megatron_init_path)(args)
-        model = build_model(args)
-        self.reference: OtherWeights | None = None
-        if with_ref:
-            load_hf(model, args.ref_load)
-            self.reference = OtherWeights(model)
-        load_hf(model, args.load or args.hf_checkpoint)
-        chunks = data_parallel(args, model)
-        optimizer = build_optimizer(args, chunks)
-        self.trainer = TrainState(chunks, optimizer, build_scheduler(args, optimizer))
-        self._device = next(model[0].parameters()).device
-        return 0
+        started = start_trainer(args, wants_reference(args) if with_ref is None else with_ref)
+        self.trainer, self.reference = started.trainer, started.reference
+        self._device = next(self.trainer.model[0].parameters()).device
+        self.weight_version = started.rollout_id
+        return started.rollout_id
 
     # --- training ---
 
@@ -111,13 +106,16 @@ class MegatronTrainRayActor:
 
     def compute_log_prob(self, share: RolloutBatch) -> list[torch.Tensor]:
         """The logprobs of the response tokens of each sample of a share, [R] float32, with the weights as they are."""
-        found = step.forward_log_probs(self.trainer.model, self._packs(share), self._log_probs_of)
-        return [found[position] for position in range(len(share["tokens"]))]
+        return compute_log_probs(self.args, self.trainer.model, share, self._pad_multiple)
 
     def log_probs(self, tokens: Sequence[Sequence[int]], response_lengths: Sequence[int]) -> list[list[float]]:
         """The logprobs of the last `response_lengths` tokens of each sequence, as lists: for a probe batch."""
         rows = [torch.as_tensor(one, dtype=torch.int64, device=self._device) for one in tokens]
-        share = {"tokens": rows, "response_lengths": list(response_lengths), "total_lengths": [len(one) for one in rows]}
+        share = {
+            "tokens": rows,
+            "response_lengths": list(response_lengths),
+            "total_lengths": [len(one) for one in rows],
+        }
         return [one.tolist() for one in self.compute_log_prob(share)]
 
     def _share(self, rollout_data: RolloutBatch) -> RolloutBatch:
@@ -201,40 +199,10 @@ class MegatronTrainRayActor:
         return not self.args.debug_train_only and not behind
 
     def _is_current(self, share: Mapping[str, Any]) -> Callable[[int], bool]:
-        """Whether all of a sample's tokens are from the version that was synced last, as far as it says."""
-        versions = share.get("weight_versions")
+        """Whether all of a sample's tokens are from the version that was synced last, as far as anything tells."""
+        versions = share.get("weight_versions") if self._synced else None
         now = str(self.weight_version)
         return lambda i: not versions or not versions[i] or all(str(one) == now for one in versions[i])
-
-    def _log_probs_of(self, logits: torch.Tensor, packed: PackedBatch) -> list[torch.Tensor]:
-        found = get_log_probs_and_entropy(
-            logits,
-            args=self.args,
-            unconcat_tokens=packed.tokens[0].split([*packed.lengths, packed.padding])[: len(packed.lengths)],
-            total_lengths=packed.lengths,
-            response_lengths=packed.response_lengths,
-        )
-        return found[1]["log_probs"]
-
-    def _packs(self, share: RolloutBatch) -> list[PackedBatch]:
-        """The share in passes that only compute logprobs: by their own budget, in no rank's step with the others."""
-        args, lengths = self.args, share["total_lengths"]
-        budget = token_budget(args) and (args.log_probs_max_tokens_per_gpu or args.max_tokens_per_gpu)
-        size = args.micro_batch_size
-        bins = (
-            best_fit_pack(lengths, budget)
-            if budget
-            else [list(range(i, min(i + size, len(lengths)))) for i in range(0, len(lengths), size)]
-        )
-        return [
-            pack(
-                [share["tokens"][i] for i in one],
-                [share["response_lengths"][i] for i in one],
-                sample_indices=one,
-                pad_multiple=self._pad_multiple,
-            )
-            for one in bins
-        ]
 
     @property
     def _pad_multiple(self) -> int:
@@ -248,24 +216,66 @@ class MegatronTrainRayActor:
             self.reference.take(self.trainer.model)
 
     def _merged(self, share: Mapping[str, Any], watch: Stopwatch) -> Metrics:
-        """Means over the updates (of a `_max` the largest), the rollout's own figures, and times."""
-        merged: Metrics = {}
-        for name in self._steps[0]:
-            values = [one[name] for one in self._steps if name in one]
-            merged[name] = max(values) if name.endswith("_max") else sum(values) / len(values)
+        """The figures of the updates together, the rollout's own, and times."""
         tokens = sum(share["total_lengths"]) * self.parallel.dp_size
         seconds = watch.seconds["actor_train"]
         perf = {f"perf/{name}_time": value for name, value in watch.seconds.items()}
-        return merged | rollout_figures(share) | perf | {"perf/actor_train_tok_per_s": tokens / seconds}
+        return (
+            merged_steps(self._steps) | rollout_figures(share) | perf | {"perf/actor_train_tok_per_s": tokens / seconds}
+        )
 
     # --- weights ---
 
     def set_rollout_engines(self, urls: Sequence[str]) -> None:
-        """The engines that `update_weights` brings weights to."""
-        make = self._make_sync
-        self._sync = make(self.args, urls) if make is not None else None
+        """The engines that `update_weights` brings weights to, from now on. Every rank must call. Raises what connecting
+        to them raises."""
+        if self._sync is not None:
+            self._sync.close()
+        self._sync, self._plan = None, None
+        if not urls or self._make_sync is None:
+            return
+        if self._rank == 0:
+            self._sync = self._make_sync(self.args, urls)
+        self._plan = push_weights(
+            self._weights, lambda tensors: plan_weights(describe(tensors), self._sync.bucket_bytes)
+        )
+        if self._sync is not None:
+            self._sync.connect()
+
+    def update_weights(self) -> Any:
+        """Bring the weights to the engines under the next version: rank 0's SyncReport, None elsewhere. Every rank must
+        call. Raises WeightSyncFailed, on the other ranks OtherRankFailed; the version counts only without."""
+        if self.args.debug_train_only:
+            return None
+        version = str(self.weight_version + 1)
+        report = push_weights(self._weights, lambda tensors: self._sync.update(tensors, self._plan, version))
+        self.weight_version += 1
+        self._synced, self._updates_since_sync = True, 0
+        return report
+
+    @property
+    def _weights(self) -> Weights:
+        return Weights(self.trainer.model, self.args)
+
+    def save_model(self, rollout_id: int, beside: Callable[[Path], None] | None = None) -> None:
+        """Write a checkpoint after this rollout, and the weights in Hugging Face's form where --save-hf asks for them.
+
+        Every rank must call. `beside(folder)`, on rank 0, puts files of the run into the same checkpoint. Raises
+        CheckpointError.
+        """
+        args, trainer = self.args, self.trainer
+        if args.save is not None:
+            kept = TrainState(trainer.model) if args.no_save_optim else trainer
+            save_checkpoint(args.save, rollout_id, kept, beside)
+        if args.save_hf is not None:
+            self.save_hf(args.save_hf.format(rollout_id=rollout_id))
 
     def save_hf(self, folder: str | os.PathLike) -> None:
         """Write the weights in Hugging Face's form. Every rank must call."""
-        if parallel_state.get_data_parallel_rank() == 0:
-            save_hf([chunk.module for chunk in self.trainer.model], self.args, folder)
+        save_hf(self.trainer.model, self.args, folder)
+
+    def close(self) -> None:
+        """Leave the engines and the other ranks."""
+        if self._sync is not None:
+            self._sync.close()
+        self.parallel.close()

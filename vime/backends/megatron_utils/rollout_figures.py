@@ -1,6 +1,6 @@
 """Figures of one rollout's training data, under upstream's names: `rollout/...`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -9,7 +9,16 @@ from megatron.core import parallel_state
 
 from vime.backends.megatron_utils.cp_utils import get_sum_of_sample_mean
 
-_BY_TOKEN = ("log_probs", "ref_log_probs", "rollout_log_probs", "teacher_log_probs", "advantages", "returns", "entropy", "kl")
+_BY_TOKEN = (
+    "log_probs",
+    "ref_log_probs",
+    "rollout_log_probs",
+    "teacher_log_probs",
+    "advantages",
+    "returns",
+    "entropy",
+    "kl",
+)
 """Means over rollouts of the mean over their unmasked tokens."""
 _BY_SAMPLE = ("rewards", "response_lengths", "total_lengths", "truncated")
 """Means over samples."""
@@ -21,7 +30,7 @@ def rollout_figures(share: Mapping[str, Any]) -> dict[str, float]:
     by_token = [name for name in _BY_TOKEN if share.get(name)]
     by_sample = [name for name in _BY_SAMPLE if share.get(name) is not None]
     mean = get_sum_of_sample_mean(
-        share["total_lengths"], share["response_lengths"], share["loss_masks"], _rollout_tokens(share)
+        share["total_lengths"], share["response_lengths"], share["loss_masks"], share["rollout_mask_sums"]
     )
     sums = [float(mean(torch.cat(list(share[name])))) / rollouts for name in by_token]
     sums += [float(sum(share[name])) for name in by_sample] + [float(samples)]
@@ -36,5 +45,10 @@ def rollout_figures(share: Mapping[str, Any]) -> dict[str, float]:
     return {f"rollout/{name}": value for name, value in figures.items()}
 
 
-def _rollout_tokens(share: Mapping[str, Any]) -> list[float]:
-    return share["rollout_mask_sums"]
+def merged_steps(steps: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Figures of several updates as one: means, and of a `_max` the largest."""
+    merged = {}
+    for name in steps[0]:
+        values = [one[name] for one in steps]
+        merged[name] = max(values) if name.endswith("_max") else sum(values) / len(values)
+    return merged

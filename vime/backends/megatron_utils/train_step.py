@@ -18,7 +18,6 @@ from vime.backends.megatron_utils.cp_utils import get_sum_of_sample_mean
 from vime.backends.megatron_utils.data import DataIterator
 from vime.backends.megatron_utils.forward import forward_logits
 from vime.backends.megatron_utils.loss import LossTerms, policy_terms, sft_loss_function
-from vime.backends.megatron_utils.packing import PackedBatch
 from vime.learning.agreement import Agreement
 from vime.utils.misc import load_function
 from vime.utils.types import RolloutBatch
@@ -249,19 +248,3 @@ def _to_blame(terms: LossTerms, positions: Sequence[int]) -> list[int]:
         return list(positions)
     own = zip(positions, terms.log_probs, strict=True)
     return [position for position, one in own if not bool(torch.isfinite(one).all())] or list(positions)
-
-
-def forward_log_probs(
-    model: Sequence[torch.nn.Module],
-    packs: Sequence[PackedBatch],
-    logprobs_of: Callable[[torch.Tensor, PackedBatch], list[torch.Tensor]],
-) -> dict[int, torch.Tensor]:
-    """`logprobs_of` (logits, pack) for each pack, by position in the share, without gradients."""
-    found: dict[int, torch.Tensor] = {}
-    for chunk in model:
-        chunk.eval()
-    with torch.no_grad():
-        for packed in packs:
-            logits = forward_logits(model[0], packed.tokens, packed.position_ids, packed.cu_seqlens, packed.max_seqlen)
-            found |= dict(zip(packed.sample_indices, logprobs_of(logits, packed), strict=True))
-    return found

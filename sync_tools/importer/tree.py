@@ -12,7 +12,7 @@ from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
 from sync_tools.gitobjects import Entry
-from sync_tools.modes import GITLINK, REGULAR, SYMLINK
+from sync_tools.modes import EXECUTABLE, GITLINK, REGULAR, SYMLINK
 from sync_tools.paths import parents, safe
 from sync_tools.policy import policy_for
 from sync_tools.port.style import seam_files
@@ -120,7 +120,10 @@ def _workflow(
     with it: that is for a person."""
     ci = translator.config.ci
     at = locate(places.values(), ci)
-    source = next((path for path, place in places.items() if place == at.template), None)
+    regular = (
+        path for path, place in places.items() if place == at.template and wanted[path][0] in (REGULAR, EXECUTABLE)
+    )
+    source = next(regular, None)
     if at.template is None or source is None:
         yield lambda blobs: ({}, ())
         return

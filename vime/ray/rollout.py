@@ -27,7 +27,7 @@ from vime.rollout.base_types import call_rollout_fn
 from vime.rollout.groups import leaves
 from vime.rollout.train_data import convert_samples_to_train_data
 from vime.utils.async_utils import get_async_loop
-from vime.utils.eval_config import eval_datasets_of
+from vime.rollout.eval_sets import eval_sets
 from vime.utils.misc import Box, load_function
 from vime.utils.types import Sample
 
@@ -47,7 +47,7 @@ class RolloutManager:
 
     def __init__(self, config: Config, placement: Placement | None) -> None:
         self._config, self._placement = config, placement
-        self._args: Namespace = config.args.replace(eval_datasets=eval_datasets_of(config.args))
+        self._args: Namespace = config.args.replace(eval_datasets=eval_sets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
         self._stopped = threading.Event()

@@ -52,7 +52,7 @@ class TrainRayActor:
 
     def _weight_sync(self, args: Namespace, urls: Sequence[str]) -> Any:
         from vime.backends.megatron_utils.update_weight.session import WeightSync
-        from vime.backends.megatron_utils.update_weight.transports import make_transport
+        from vime.backends.megatron_utils.update_weight.transports.choose import make_transport
 
         transport = make_transport(args, _own_address(self._config))
         return WeightSync(urls, transport, bucket_bytes=args.update_weight_buffer_size)

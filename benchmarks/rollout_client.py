@@ -134,7 +134,11 @@ async def compare(base: str, options: argparse.Namespace) -> dict:
     client = HttpClient(max_connections=options.at_once)
     result: dict[str, dict] = {}
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=options.at_once)) as session:
-        ways = {"aiohttp": bare(base, session), "vime": ours(base, client, False), "vime_sample": ours(base, client, True)}
+        ways = {
+            "aiohttp": bare(base, session),
+            "vime": ours(base, client, False),
+            "vime_sample": ours(base, client, True),
+        }
         try:
             import httpx
 

@@ -112,7 +112,9 @@ class HttpClient:
         At most `max_retries` attempts: an unreachable server and 5xx are tried again, a refused request (4xx) is not.
         Raises HttpStatusError or HttpConnectionError.
         """
-        return await self._request("POST", url, max_retries, headers, json_bytes.dumps({} if payload is None else payload))
+        return await self._request(
+            "POST", url, max_retries, headers, json_bytes.dumps({} if payload is None else payload)
+        )
 
     async def get(self, url: str, max_retries: int = 1, headers: Mapping[str, str] | None = None) -> Any:
         """The answer to a GET, decoded as `post` does."""

@@ -40,6 +40,7 @@ def build_model(args: Namespace) -> list[GPTModel]:
         rotary_percent=args.rotary_percent,
         rotary_base=args.rotary_base,
     )
+    model.real_vocab_size = args.vocab_size
     if args.rope_scaling is not None:
         model.rotary_pos_emb.inv_freq = scaled_frequencies(model.rotary_pos_emb.inv_freq, args.rope_scaling)
     model.to(torch_dtype(args.dtype))

@@ -17,7 +17,7 @@ import ray
 from vime.backends.vllm_utils.engine_errors import EngineError
 from vime.config.resolve import Config
 from vime.errors import Interrupted
-from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
+load_debug_rollout_data = save_debug_rollout_data = None
 from vime.observability.rollout_metrics import log_eval_rollout_data, log_rollout_data
 from vime.observability.run_log import RunLog
 from vime.ray.placement_group import Placement

@@ -12,7 +12,7 @@ from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
 from sync_tools.gitobjects import Entry
-from sync_tools.modes import GITLINK, REGULAR, SYMLINK
+from sync_tools.modes import EXECUTABLE, GITLINK, REGULAR, SYMLINK
 from sync_tools.paths import parents, safe
 from sync_tools.policy import policy_for
 from sync_tools.port.style import seam_files
@@ -46,7 +46,8 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Tree:
-    """The fork's files of one revision of upstream's, before anything is written."""
+    """The fork's files of one revision of upstream's, before anything is written. `unrendered` is the template that no
+    workflow could be made from, if there is one."""
 
     commit: str
     blobs: Mapping[str, Blob]
@@ -55,6 +56,7 @@ class Tree:
     modes: Mapping[str, int]
     dropped: tuple[Dropped, ...]
     collisions: tuple[Unresolved, ...]
+    unrendered: tuple[Unresolved, ...] = ()
 
 
 def translated_tree(upstream: Repo, rev: str, config: Config, *, cache: Path | None = None, workers: int = 2) -> Tree:
@@ -74,10 +76,10 @@ def translated_tree(upstream: Repo, rev: str, config: Config, *, cache: Path | N
     with _workflow(upstream, wanted, places, translator) as rendered:
         sources, done = _translate(upstream, translator, wanted, workers)
         blobs = {**seam, **{place: Blob(done[path].data, wanted[path][0]) for path, place in places.items()}}
-        workflow, failed = rendered(blobs)
+        workflow, unrendered = rendered(blobs)
     kept = {path: done[path] for path in places}
     modes = {path: mode for path, (mode, _) in wanted.items()}
-    return Tree(commit, blobs | workflow, kept, sources, modes, dropped, (*collisions, *failed))
+    return Tree(commit, blobs | workflow, kept, sources, modes, dropped, tuple(collisions), unrendered)
 
 
 def _places(
@@ -106,7 +108,7 @@ def _places(
     return places, collisions
 
 
-Rendered = Callable[[Mapping[str, Blob]], tuple[dict[str, Blob], list[Unresolved]]]
+Rendered = Callable[[Mapping[str, Blob]], tuple[dict[str, Blob], tuple[Unresolved, ...]]]
 
 
 @contextmanager
@@ -118,21 +120,24 @@ def _workflow(
     with it: that is for a person."""
     ci = translator.config.ci
     at = locate(places.values(), ci)
-    source = next((path for path, place in places.items() if place == at.template), None)
+    regular = (
+        path for path, place in places.items() if place == at.template and wanted[path][0] in (REGULAR, EXECUTABLE)
+    )
+    source = next(regular, None)
     if at.template is None or source is None:
-        yield lambda blobs: ({}, [])
+        yield lambda blobs: ({}, ())
         return
     place, template = at.template, Attempt(translator)(source, upstream.read(wanted[source][1])).data
     with rendering(template, place) as output:
 
-        def rendered(blobs: Mapping[str, Blob]) -> tuple[dict[str, Blob], list[Unresolved]]:
+        def rendered(blobs: Mapping[str, Blob]) -> tuple[dict[str, Blob], tuple[Unresolved, ...]]:
             try:
                 body = output()
             except SyncError as e:
-                return {}, [Unresolved(source, 1, place, f"{e.what}; the workflow is not made from it")]
+                return {}, (Unresolved(source, 1, place, f"{e.what}; the workflow is not made from it"),)
             standing = blobs.get(at.workflow)
             text = bannered(body, place, standing.data if standing else None, ci.banner)
-            return {at.workflow: Blob(text, standing.mode if standing else REGULAR)}, []
+            return {at.workflow: Blob(text, standing.mode if standing else REGULAR)}, ()
 
         yield rendered
 

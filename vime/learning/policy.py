@@ -64,7 +64,9 @@ def compute_gspo_kl(
 ) -> torch.Tensor:
     """`ppo_kl` of GSPO (arXiv 2507.18071), flat: each token has its sequence's mean, so that the ratio is the sequence's."""
     lengths = [len(one) for one in full_log_probs]
-    mean = sequence_mean(torch.cat([*full_old_log_probs]) - torch.cat([*full_log_probs]), torch.cat([*loss_masks]), lengths)
+    mean = sequence_mean(
+        torch.cat([*full_old_log_probs]) - torch.cat([*full_log_probs]), torch.cat([*loss_masks]), lengths
+    )
     return spread_over_tokens(mean, [len(one) for one in local_log_probs])
 
 

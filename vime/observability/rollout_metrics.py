@@ -1,5 +1,6 @@
 """Figures of a rollout and of an evaluation, under upstream's names. Imports neither torch nor numpy."""
 
+import itertools
 import math
 from argparse import Namespace
 from collections import Counter
@@ -116,9 +117,7 @@ def compute_perf_metrics_from_samples(
     return metrics | _request_metrics(samples)
 
 
-def _token_speed(
-    args: Namespace, key: str, lengths: list[int], waits: list[float], seconds: float
-) -> dict[str, float]:
+def _token_speed(args: Namespace, key: str, lengths: list[int], waits: list[float], seconds: float) -> dict[str, float]:
     longest = max(lengths)
     metrics = {f"longest_{key}sample_tokens_per_sec": longest / seconds}
     if args.rollout_num_gpus:
@@ -133,9 +132,14 @@ def _token_speed(
 
 def _request_metrics(samples: Sequence[Sample]) -> dict[str, float]:
     spans = list(_generations(samples))
-    found = {metric: [span[entry] for span in spans if _is_number(span.get(entry))] for metric, entry in _REQUEST_FIELDS.items()}
+    found = {
+        metric: [span[entry] for span in spans if _is_number(span.get(entry))]
+        for metric, entry in _REQUEST_FIELDS.items()
+    }
     return {
-        f"{metric}/{name}": value for metric, values in found.items() for name, value in compute_statistics(values).items()
+        f"{metric}/{name}": value
+        for metric, values in found.items()
+        for name, value in compute_statistics(values).items()
     }
 
 
@@ -204,6 +208,6 @@ def _top_p_metrics(samples: Sequence[Sample]) -> dict[str, float]:
             continue
         offsets = [int(offset) for offset in one.rollout_top_p_token_offsets]
         mask = one.loss_mask if one.loss_mask is not None else [1] * one.response_length
-        widths = [after - before for before, after in zip(offsets, offsets[1:])]
+        widths = [after - before for before, after in itertools.pairwise(offsets)]
         kept += [width for width, trained in zip(widths, mask, strict=True) if trained]
     return {"top_p_kept_vocab_per_token": mean(kept)} if kept else {}

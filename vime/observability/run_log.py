@@ -58,6 +58,10 @@ class RunLog:
     def resume(self, first: Mapping[str, int]) -> None:
         """Say from which step on, in each count, what was logged before is void, as it will be done again."""
         self._append("metrics.jsonl", {"resume": {key: int(step) for key, step in first.items()}})
+        for path in (self.folder / "samples").glob("*.jsonl") if "rollout/step" in first else ():
+            number = path.stem.rpartition("_")[2]
+            if number.isdecimal() and int(number) >= first["rollout/step"]:
+                path.unlink(missing_ok=True)
 
     def samples(
         self, rollout_id: int, samples: Iterable[Sample], kind: Kind = "rollout", pieces: Pieces | None = None

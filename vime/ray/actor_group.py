@@ -17,7 +17,7 @@ _SHARE = 0.4
 class RayTrainGroup:
     """The ranks of one role. Methods that begin with async return references, the others wait."""
 
-    def __init__(self, config: Config, placement: Placement, role: str = "actor", with_ref: bool = False) -> None:
+    def __init__(self, config: Config, placement: Placement, role: str = "actor", with_ref: bool | None = None) -> None:
         self._config, self._role, self._with_ref = config, role, with_ref
         self._actors = [
             _remote(config, placement, rank).remote(
@@ -36,27 +36,27 @@ class RayTrainGroup:
 
     def async_train(self, rollout_id: int, rollout_data_ref: Any) -> dict[str, Any]:
         """Begin to train on one rollout's data."""
-        return self._async("train", rollout_id, rollout_data_ref)
+        return {
+            self._name(rank): actor.train.remote(rollout_id, rollout_data_ref)
+            for rank, actor in enumerate(self._actors)
+        }
 
     def train(self, rollout_id: int, rollout_data_ref: Any) -> Mapping[str, float]:
         """Train on one rollout's data; rank 0's metrics."""
         return results(self.async_train(rollout_id, rollout_data_ref))[0]
 
-    def save_model(self, folder: str, rollout_id: int) -> None:
-        """Write the trainer's part of a checkpoint into `folder`."""
-        results(self._async("save_model", folder, rollout_id))
-
-    def save_hf(self, folder: str) -> None:
-        """Write the weights in Hugging Face's form."""
-        results(self._async("save_hf", folder))
+    def save_model(self, rollout_id: int) -> None:
+        """Write the checkpoint after a rollout, and the weights in Hugging Face's form where --save-hf asks for them."""
+        results(self._async("save_model", rollout_id))
 
     def set_rollout_engines(self, urls: Sequence[str]) -> None:
         """Say which engines get the weights."""
         results(self._async("set_rollout_engines", tuple(urls)))
 
-    def update_weights(self, version: str) -> Mapping[str, float]:
-        """Bring the weights to every engine as `version`; rank 0's metrics."""
-        return results(self._async("update_weights", version))[0]
+    def update_weights(self) -> Mapping[str, float]:
+        """Bring the weights to every engine under the next version; the metrics."""
+        refs = {self._name(rank): actor.update_weights.remote() for rank, actor in enumerate(self._actors)}
+        return results(refs)[0]
 
     def kill(self) -> None:
         """End the ranks."""

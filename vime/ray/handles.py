@@ -131,8 +131,9 @@ def _place(config: Config, placement: Any, spec: EngineSpec) -> Place:
         "num_cpus": _SHARE,
         "num_gpus": _SHARE if gpus else 0,
         "scheduling_strategy": placement.strategy(slots[0]),
-        "runtime_env": {"env_vars": _ALL_GPUS_VISIBLE},
     }
+    if gpus:
+        options["runtime_env"] = {"env_vars": _ALL_GPUS_VISIBLE}
     return Place(tuple(slot.gpu for slot in slots) if gpus else (), options)
 
 

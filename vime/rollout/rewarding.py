@@ -8,10 +8,12 @@ import math
 import numbers
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-from vime.rollout.rm_hub import async_rm, batched_async_rm
+from vime.rollout.rm_hub import RewardTypeRefused, async_rm, batched_async_rm
+from vime.rollout.user_calls import UserCalls
+from vime.rollout.together import together
 from vime.utils.per_loop import PerLoopMeta
 from vime.utils.types import Sample
 
@@ -50,25 +52,31 @@ class RewardRunner(metaclass=PerLoopMeta):
         self.retries: int = getattr(args, "rm_retries", _RETRIES)
         self.on_failure: str = getattr(args, "rm_on_failure", _ON_FAILURE)
         self.failures: Counter[str] = Counter()
+        self._calls = UserCalls()
 
     async def reward_one(self, args: Namespace, sample: Sample) -> None:
         """Set `sample.reward`. Raises RewardFailed where the policy says so."""
-        await self._reward(args, [sample], lambda: _alone(async_rm(args, sample)))
+        own = sample.custom_rm_path or args.custom_rm_path
+        await self._reward(args, [sample], lambda: _alone(async_rm(args, sample)), bool(own))
 
     async def reward_group(self, args: Namespace, samples: Sequence[Sample]) -> None:
         """Set the rewards of several at once, in their order."""
         if args.custom_rm_path is None:
-            await asyncio.gather(*(self.reward_one(args, sample) for sample in samples))
+            await together(self.reward_one(args, sample) for sample in samples)
         else:
-            await self._reward(args, samples, lambda: batched_async_rm(args, samples))
+            await self._reward(args, samples, lambda: batched_async_rm(args, samples), True)
 
-    async def _reward(self, args: Namespace, samples: Sequence[Sample], call: Callable[[], Awaitable[Any]]) -> None:
+    async def _reward(
+        self, args: Namespace, samples: Sequence[Sample], call: Callable[[], Coroutine[Any, Any, Any]], users: bool
+    ) -> None:
         problem: Exception | None = None
         for _ in range(self.retries + 1):
             try:
-                rewards = await asyncio.wait_for(call(), self.timeout)
-                _set(args, samples, rewards)
+                timed = self._calls.run(call, self.timeout) if users else asyncio.wait_for(call(), self.timeout)
+                _set(args, samples, await timed)
                 return
+            except RewardTypeRefused:
+                raise
             except TimeoutError:
                 self.failures["reward_timeout"] += 1
                 problem = RewardFailed(samples[0], f"no answer within {self.timeout:g} s")
@@ -93,7 +101,7 @@ class RewardRunner(metaclass=PerLoopMeta):
                 sample.metadata[_FAILED] = str(problem)
 
 
-async def _alone(reward: Awaitable[Any]) -> list[Any]:
+async def _alone(reward: Coroutine[Any, Any, Any]) -> list[Any]:
     return [await reward]
 
 

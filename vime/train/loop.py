@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from vime.errors import Interrupted
@@ -22,7 +21,7 @@ class Run(Protocol):
 
     def train(self, rollout_id: int, generated: Generated) -> Metrics: ...
 
-    def save(self, folder: Path, rollout_id: int) -> object: ...
+    def save(self, rollout_id: int) -> None: ...
 
     def sync_weights(self) -> Metrics: ...
 
@@ -58,8 +57,8 @@ class Schedule:
         return should_run_periodic_action(rollout_id, interval, self.per_epoch, self.total)
 
 
-def loop(run: Run, schedule: Schedule, save: Path | None, record: Record, stop: StopRequest) -> None:
-    """Every rollout of the schedule. Raises Interrupted after a stop, with a checkpoint where there is a folder for it."""
+def loop(run: Run, schedule: Schedule, saves: bool, record: Record, stop: StopRequest) -> None:
+    """Every rollout of the schedule. Raises Interrupted after a stop, with a checkpoint if the run `saves`."""
     run.sync_weights()
     if schedule.eval_before:
         record.log(run.evaluate(schedule.first), "eval/step", schedule.first)
@@ -67,23 +66,23 @@ def loop(run: Run, schedule: Schedule, save: Path | None, record: Record, stop: 
     try:
         for rollout_id in range(schedule.first, schedule.total):
             stop.check()
-            last = _one(run, rollout_id, schedule, save, record)
+            last = _one(run, rollout_id, schedule, saves, record)
     except Interrupted:
-        if save is not None and last >= 0:
-            run.save(save, last)
+        if saves and last >= 0:
+            run.save(last)
         raise
 
 
-def _one(run: Run, rollout_id: int, schedule: Schedule, save: Path | None, record: Record) -> int:
+def _one(run: Run, rollout_id: int, schedule: Schedule, saves: bool, record: Record) -> int:
     """One rollout all the way; its number."""
     clock = Clock()
     with clock.part("perf/rollout_time"):
         generated = run.generate(rollout_id)
     with clock.part("perf/train_time"):
         trained = run.train(rollout_id, generated)
-    if save is not None and schedule.save(rollout_id):
+    if saves and schedule.save(rollout_id):
         with clock.part("perf/save_time"):
-            run.save(save, rollout_id)
+            run.save(rollout_id)
     with clock.part("perf/update_weights_time"):
         synced = run.sync_weights()
     record.log({**generated.metrics, **trained, **synced, **clock.times()}, "rollout/step", rollout_id)

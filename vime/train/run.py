@@ -1,7 +1,6 @@
 """A run's parts as the loop sees them: the trainer's ranks and the rollout manager, and what happens when an engine dies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from vime.config.resolve import Config
@@ -9,7 +8,6 @@ from vime.errors import Interrupted, RankDied
 from vime.ray.actor_group import RayTrainGroup
 from vime.ray.records import Engines, Generated
 from vime.ray.wait import result
-from vime.train.checkpoints import Progress, writing
 from vime.train.stop import StopRequest
 
 T = TypeVar("T")
@@ -23,18 +21,18 @@ class RayRun:
     """The parts that run. Each method waits until it is done; what fails there is raised here."""
 
     def __init__(
-        self, config: Config, trainer: RayTrainGroup | None, manager: Any, version: int, stop: StopRequest, tell: Tell
+        self, config: Config, trainer: RayTrainGroup | None, manager: Any, stop: StopRequest, tell: Tell
     ) -> None:
         self._args, self._trainer, self._manager = config.args, trainer, manager
-        self._stop, self._tell, self._version = stop, tell, version
+        self._stop, self._tell = stop, tell
 
     def generate(self, rollout_id: int) -> Generated:
         """One rollout. An engine that dies under it is started again, brought to the weights, and asked again."""
-        return self._recovering(lambda: self._waking("generate", rollout_id))
+        return self._recovering(lambda: self._waking("generate", rollout_id), resync=True)
 
     def evaluate(self, done: int) -> Mapping[str, float]:
         """Evaluate on every set; its metrics."""
-        return self._recovering(lambda: self._waking("eval", done))
+        return self._recovering(lambda: self._waking("eval", done), resync=True)
 
     def _waking(self, method: str, number: int) -> Any:
         with self._stop.waiting(lambda: self._manager.interrupt.remote()):
@@ -48,28 +46,17 @@ class RayRun:
         """Bring the trainer's weights to every engine, under the next version."""
         if self._trainer is None or self._args.debug_train_only:
             return {}
-        self._version += 1
-        return self._recovering(self._sync)
+        synced = self._recovering(self._trainer.update_weights, resync=False)
+        result(self._manager.synced.remote(), _MANAGER)
+        return synced
 
-    def _sync(self) -> Mapping[str, float]:
-        assert self._trainer is not None
-        return self._trainer.update_weights(str(self._version))
-
-    def save(self, folder: Path, rollout_id: int) -> None:
-        """A checkpoint of all that going on needs."""
-        with writing(folder, Progress(rollout_id, self._version)) as checkpoint:
-            if self._trainer is not None:
-                checkpoint.trainer.mkdir()
-                self._trainer.save_model(str(checkpoint.trainer), rollout_id)
-            checkpoint.rollout.mkdir()
-            result(self._manager.save.remote(str(checkpoint.rollout), rollout_id), _MANAGER)
-
-    def save_hf(self, folder: str) -> None:
-        """The weights in Hugging Face's form."""
+    def save(self, rollout_id: int) -> None:
+        """A checkpoint of all that going on needs. The prompts' part first: the trainer's marker makes both count."""
+        result(self._manager.save.remote(rollout_id), _MANAGER)
         if self._trainer is not None:
-            self._trainer.save_hf(folder)
+            self._trainer.save_model(rollout_id)
 
-    def _recovering(self, call: Callable[[], T]) -> T:
+    def _recovering(self, call: Callable[[], T], resync: bool) -> T:
         """`call`, again after engines that died were replaced. What fails with every engine alive is raised."""
         for _ in range(_RECOVERIES):
             try:
@@ -79,8 +66,8 @@ class RayRun:
             except Exception as error:
                 if self._args.debug_train_only or not self._replaced(error):
                     raise
-                if self._trainer is not None and self._version:
-                    self._sync()
+                if resync:
+                    self.sync_weights()
         return call()
 
     def _replaced(self, error: Exception) -> bool:
@@ -89,7 +76,7 @@ class RayRun:
         dead, engines = found
         if not dead:
             return False
-        self._tell(f"{', '.join(dead)} died and was started again ({str(error).splitlines()[0][:200]})")
+        self._tell(f"{', '.join(dead)} started again: {(str(error) or repr(error)).splitlines()[0][:200]}")
         if self._trainer is not None:
             self._trainer.set_rollout_engines(engines.urls)
         return True

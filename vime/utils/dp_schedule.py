@@ -5,6 +5,7 @@ samples of one rollout stay in it; every rank has the same number of micro-batch
 of tokens, but for a longer sample, which stands alone; every sample is placed exactly once.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +47,7 @@ def split_into_updates(rollout_ids: Sequence[int], global_batch_size: int) -> li
     updates = max(1, len(groups) // global_batch_size)
     share, extra = divmod(len(groups), updates)
     bounds = [share * n + min(n, extra) for n in range(updates + 1)]
-    return [[i for group in groups[a:b] for i in group] for a, b in zip(bounds, bounds[1:])]
+    return [[i for group in groups[a:b] for i in group] for a, b in itertools.pairwise(bounds)]
 
 
 def schedule(

@@ -48,7 +48,8 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
 
     `parallel` as `build_dp_schedule` takes it. Beside the columns: `partition` (positions in the batch), `total_lengths`,
     `micro_batch_indices` (indices into the share), `num_microbatches`, `global_batch_sizes` (rollouts) and
-    `global_token_sums` (unmasked tokens) of each update, `rollout_mask_sums` (unmasked tokens of each sample's rollout).
+    `global_token_sums` (unmasked tokens) of each update, and `rollout_mask_sums`: what each sample's loss is divided by,
+    the unmasked tokens of its rollout or args.loss_constant_length.
     Raises MalformedTrainData and TooFewSamples.
     """
     check_columns(batch)
@@ -61,7 +62,8 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
     of_rollout: dict[Any, int] = {}
     for rollout_id, number in zip(rollout_ids, trained, strict=True):
         of_rollout[rollout_id] = of_rollout.get(rollout_id, 0) + number
-    whole = {**batch, "total_lengths": lengths, "rollout_mask_sums": [of_rollout[one] for one in rollout_ids]}
+    fixed = getattr(args, "loss_constant_length", None)
+    whole = {**batch, "total_lengths": lengths, "rollout_mask_sums": [fixed or of_rollout[one] for one in rollout_ids]}
     mine = partitions[rank]
     share = {
         name: [column[i] for i in mine] if isinstance(column, (list, tuple)) else column
@@ -88,7 +90,9 @@ def _tokens_of_updates(
     sums, start = [], 0
     for count in counts:
         mine = zip(partitions, micro_batches, strict=True)
-        sums.append(sum(trained[positions[i]] for positions, own in mine for one in own[start : start + count] for i in one))
+        sums.append(
+            sum(trained[positions[i]] for positions, own in mine for one in own[start : start + count] for i in one)
+        )
         start += count
     return sums
 

@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -35,7 +34,7 @@ class Scripted:
         self._note(f"train {rollout_id}")
         return {"train/loss": 0.5}
 
-    def save(self, folder: Path, rollout_id: int) -> None:
+    def save(self, rollout_id: int) -> None:
         self._note(f"save {rollout_id}")
 
     def sync_weights(self) -> dict[str, float]:
@@ -62,11 +61,11 @@ def _schedule(**changes: object) -> Schedule:
     return Schedule(**(values | changes))  # type: ignore[arg-type]
 
 
-def _calls(stop_in: str = "", save: Path | None = Path("save"), **schedule: object) -> tuple[list[str], Notes, bool]:
+def _calls(stop_in: str = "", saves: bool = True, **schedule: object) -> tuple[list[str], Notes, bool]:
     stop, notes = StopRequest(), Notes()
     run = Scripted(stop, stop_in)
     try:
-        loop(run, _schedule(**schedule), save, notes, stop)  # type: ignore[arg-type]
+        loop(run, _schedule(**schedule), saves, notes, stop)  # type: ignore[arg-type]
     except Interrupted:
         return run.calls, notes, True
     return run.calls, notes, False
@@ -99,9 +98,9 @@ def test_a_stop_in_training_finishes_the_step() -> None:
     assert [step for key, step, _ in notes.rows if key == "rollout/step"] == [0]
 
 
-@pytest.mark.parametrize("save", [None, Path("save")])
-def test_a_stop_before_the_first_step_has_nothing_to_save(save: Path | None) -> None:
-    calls, _, stopped = _calls("generate 0", save=save)
+@pytest.mark.parametrize("saves", [False, True])
+def test_a_stop_before_the_first_step_has_nothing_to_save(saves: bool) -> None:
+    calls, _, stopped = _calls("generate 0", saves=saves)
     assert stopped and not [call for call in calls if call.startswith("save")]
 
 

@@ -32,12 +32,20 @@ def compute_advantages_and_returns(args: Namespace, rollout_data: RolloutBatch) 
         advantages = returns = get_grpo_returns(rewards, kl, args.kl_coef)
     elif args.advantage_estimator == "reinforce_plus_plus":
         advantages = returns = get_reinforce_plus_plus_returns(
-            rewards, kl, masks, rollout_data["response_lengths"], rollout_data["total_lengths"], args.kl_coef, args.gamma
+            rewards,
+            kl,
+            masks,
+            rollout_data["response_lengths"],
+            rollout_data["total_lengths"],
+            args.kl_coef,
+            args.gamma,
         )
     elif args.advantage_estimator == "reinforce_plus_plus_baseline":
         advantages = returns = get_reinforce_plus_plus_baseline_advantages(rewards, kl, masks, args.kl_coef)
     else:
-        raise NotImplementedError(f"--advantage-estimator {args.advantage_estimator} needs a critic, which is not trained")
+        raise NotImplementedError(
+            f"--advantage-estimator {args.advantage_estimator} needs a critic, which is not trained"
+        )
     if args.normalize_advantages:
         group = parallel_state.get_data_parallel_group(with_context_parallel=True)
         white = distributed_masked_whiten(torch.cat(advantages), torch.cat(masks), process_group=group)

@@ -3,19 +3,18 @@
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.distributed as dist
 from megatron.core import parallel_state
 
 from vime.backends.megatron_utils.advantages import compute_advantages_and_returns
+from vime.backends.megatron_utils.cp_utils import get_sum_of_sample_mean
 from vime.backends.megatron_utils.packing import response_rows
 from vime.learning.corrections import icepop_function, vanilla_tis_function
 from vime.learning.kl import compute_approx_kl
 from vime.learning.logprobs import chosen_logprobs
 from vime.learning.policy import compute_cispo_loss, compute_gspo_kl, compute_opsm_mask, compute_policy_loss
-from vime.backends.megatron_utils.cp_utils import get_sum_of_sample_mean
 from vime.utils.misc import load_function
 from vime.utils.types import RolloutBatch
 
@@ -237,9 +236,7 @@ def _corrected(
     return pg_loss, reduce
 
 
-def _clean(
-    values: Sequence[torch.Tensor] | None, kept: torch.Tensor, lengths: list[int]
-) -> list[torch.Tensor] | None:
+def _clean(values: Sequence[torch.Tensor] | None, kept: torch.Tensor, lengths: list[int]) -> list[torch.Tensor] | None:
     """The values, 0 at masked tokens."""
     return list(torch.where(kept, torch.cat([*values]), 0.0).split(lengths)) if values else None
 

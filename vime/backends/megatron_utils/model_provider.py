@@ -16,6 +16,7 @@ from megatron.core.models.gpt.gpt_layer_specs import (
 from megatron.core.transformer import ModuleSpec, TransformerConfig
 
 from vime.backends.megatron_utils.core_attention import PackedAttention
+from vime.backends.megatron_utils.rope import scaled_frequencies
 from vime.backends.megatron_utils.transformer_config import fields_from_args, torch_dtype, transformer_config
 from vime.device import detect
 
@@ -39,6 +40,9 @@ def build_model(args: Namespace) -> list[GPTModel]:
         rotary_percent=args.rotary_percent,
         rotary_base=args.rotary_base,
     )
+    model.real_vocab_size = args.vocab_size
+    if args.rope_scaling is not None:
+        model.rotary_pos_emb.inv_freq = scaled_frequencies(model.rotary_pos_emb.inv_freq, args.rope_scaling)
     model.to(torch_dtype(args.dtype))
     freeze_model_params(model, args)
     return [model]

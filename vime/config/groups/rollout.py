@@ -45,6 +45,10 @@ class Rollout:
     vllm_router_ip: str | None = option(None, "A router that runs already; one is started when unset.")
     vllm_router_port: int | None = option(None, "Its port.", low=1, high=65535)
     vllm_router_request_timeout_secs: int = option(14400, "How long a request may take.", above=0, unit="seconds")
+    rollout_engine_patience: float = option(
+        300.0, "How long a request waits for an engine that can take it, a restart included.", above=0, unit="seconds"
+    )
+    rollout_request_attempts: int = option(4, "Engines that may die under one request before the run stops.", low=1)
     router_policy: Literal[
         "consistent_hash", "sticky_least_loaded", "cache_aware", "power_of_two", "round_robin", "random", "kv_aware"
     ] = option("consistent_hash", "How the router picks an engine; consistent_hash keeps a sample's requests on one.")

@@ -6,12 +6,13 @@ part stays paused, and WeightSyncFailed says which engine holds what.
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vime.backends.megatron_utils.update_weight.engines import Delivery, Engine, Tensors, Transport, on_all
-from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongVersion
+from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongVersion, WrongWeights
 from vime.backends.megatron_utils.update_weight.plan import WeightPlan
+from vime.backends.vllm_utils.weight_transfer.digests import recorded
 
 logger = logging.getLogger(__name__)
 
@@ -184,13 +185,14 @@ class _Update:
 
 
 def compare(sent: Mapping[str, str], workers: Sequence[Mapping[str, str]]) -> None:
-    """Raise WrongWeights where a worker holds something else than was sent; a tied head holds the embedding's."""
-    wrong = {
-        name
-        for held in workers
-        for name, digest in sent.items()
-        if held.get(name) != digest
-    }
+    """Raise WrongWeights where a worker computes with something else than was sent.
+
+    `sent` are digests by name, `workers` those of each worker; `NAME@PLACE` is a second use of NAME, as in a tied head.
+    """
+    wrong: set[str] = set()
+    for held in workers:
+        wrong |= sent.keys() - held.keys()
+        wrong |= {place for place, digest in held.items() if digest != sent.get(place.partition("@")[0], digest)}
     if wrong:
         raise WrongWeights(sorted(wrong))
 

@@ -14,17 +14,29 @@ from vime.backends.vllm_utils.weight_transfer.digests import columns_of, digest_
 
 
 def held_digests(model: torch.nn.Module) -> dict[str, str]:
-    """The digest of each weight of a dense model on one worker. Raises NotImplementedError for quantized or split layers."""
+    """The digest of each weight of a dense model on one worker. A head that shares an embedding's weight is named
+    `<embedding>.weight@<head>`. Raises NotImplementedError for quantized or split layers.
+    """
     fused = getattr(model, "packed_modules_mapping", {})
-    return dict(pair for path, module in model.named_modules() for pair in _digests(path, module, fused))
+    embeddings = {
+        module.weight.data_ptr(): f"{path}.weight"
+        for path, module in model.named_modules()
+        if isinstance(module, VocabParallelEmbedding) and not isinstance(module, ParallelLMHead)
+    }
+    found = (_digests(path, module, fused, embeddings) for path, module in model.named_modules())
+    return {name: digest for pairs in found for name, digest in pairs}
 
 
-def _digests(path: str, module: torch.nn.Module, fused: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+def _digests(
+    path: str, module: torch.nn.Module, fused: dict[str, list[str]], embeddings: dict[int, str]
+) -> Iterator[tuple[str, str]]:
     if isinstance(module, LinearBase):
         yield from _linear(path, module, fused)
     elif isinstance(module, ParallelLMHead):
-        name = f"{path}.weight"
-        yield name, digest_of(_columns(module, name, module.embedding_dim)[: module.org_vocab_size])
+        shared = embeddings.get(module.weight.data_ptr())
+        name = shared or f"{path}.weight"
+        held = digest_of(_columns(module, name, module.embedding_dim)[: module.org_vocab_size])
+        yield f"{name}@{path}" if shared else name, held
     elif isinstance(module, VocabParallelEmbedding):
         name = f"{path}.weight"
         yield name, digest_of(module.weight[: module.org_vocab_size, columns_of(name, module.embedding_dim)])

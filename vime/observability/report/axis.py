@@ -33,7 +33,7 @@ def axis(values: Sequence[float], start: float, end: float, scale: Scale, count:
         return _log(min(positive), max(positive), start, end)
     low, high = min(values), max(values)
     if not high - low > abs(high) * 1e-12:
-        low, high = low - (abs(low) or 1.0) * 0.5, high + (abs(high) or 1.0) * 0.5
+        low, high = (low - abs(low) * 0.5, high + abs(high) * 0.5) if low else (0.0, 1.0)
     step = _step((high - low) / count)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(number * step, 12) if step > 1e-9 else number * step for number in range(first, last + 1))

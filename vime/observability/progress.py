@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from vime.observability.metric_utils import is_eval_score
-from vime.observability.report.axis import text
+from vime.observability.number_text import text
 
 Clock = Callable[[], float]
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from run_world import learned, sample
 
 from vime.cli import main
+from vime.observability.number_text import text
 from vime.observability.report import render
-from vime.observability.report.axis import axis, text
+from vime.observability.report.axis import axis
 from vime.observability.report.excerpts import MOST_CHARACTERS, excerpt, visible
 from vime.observability.report.page import script_data
 from vime.observability.report.plots import MOST_POINTS, thinned

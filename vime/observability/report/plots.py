@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vime.observability.report.axis import Axis, axis, text
+from vime.observability.number_text import text
+from vime.observability.report.axis import Axis, axis
 from vime.observability.report.panels import Filled
 from vime.observability.run_read import Series
 

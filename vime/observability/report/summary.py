@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from vime.observability.metric_utils import is_eval_score, mean
-from vime.observability.report.axis import text
+from vime.observability.number_text import text
 from vime.observability.run_read import Run, Series
 
 HIGHLIGHTS = (

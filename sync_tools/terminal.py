@@ -57,13 +57,12 @@ def fitted(line: str) -> str:
 @contextmanager
 def watched(quiet: bool, first: str = "reading upstream") -> Iterator[Callable[[str], None]]:
     """A line that says what is being done, on a terminal only."""
-    out = console(stderr=True)
-    if quiet or not out.is_terminal:
+    if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.markup import escape
 
-    with out.status(escape(clean(first))) as status:
+    with console(stderr=True).status(escape(clean(first))) as status:
         yield lambda step: status.update(escape(clean(step)))
 
 

@@ -42,6 +42,11 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False, soft_wrap=not stream.isatty(), width=width)
 
 
+def is_plain() -> bool:
+    """Whether what is printed is for a pipe or a file, where nobody asked for colours: it needs no console then."""
+    return not sys.stdout.isatty() and not {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys()
+
+
 def fitted(line: str) -> str:
     """A row of a table: it ends at the edge of a terminal, where a wrapped row would break the columns; whole in a pipe."""
     out = console()

@@ -65,7 +65,10 @@ def _making(
     context = multiprocessing.get_context("fork" if "fork" in methods else None)
     with ProcessPoolExecutor(workers, mp_context=context, initializer=begin) as pool:
         paths, datas = zip(*ordered)
-        yield zip(ordered, pool.map(translate, paths, datas, chunksize=CHUNK))
+        try:
+            yield zip(ordered, pool.map(translate, paths, datas, chunksize=CHUNK))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # of what nobody waits for any more
 
 
 def begin() -> None:

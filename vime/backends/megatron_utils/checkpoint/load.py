@@ -116,10 +116,10 @@ def _restore(folder: Path, source: _Source, one: Held, share: Share, with_optimi
     one.entry.parameter.copy_(weights)
     if with_optimizer and one.states is not None:
         kinds = [kind for kind in source.kinds[one.entry.name] if kind != WEIGHT]
-        device = one.weights.device
         values = {kind: source.read(kind, one, share) for kind in kinds}
         one.states.state[one.weights] = {
-            kind: value if value.dim() == 0 else value.to(device) for kind, value in values.items()
+            kind: value.to("cpu" if value.dim() == 0 else one.weights.device, copy=True)
+            for kind, value in values.items()
         }
 
 

@@ -63,6 +63,7 @@ class Device:
             "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
             "VLLM_CPU_OMP_THREADS_BIND": "nobind",
             "OMP_NUM_THREADS": "1",
+            "VIME_ENGINE_ON_CPU": "1",
         }
 
     def engine_options(self, dtype: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import threading
 import time
 import types
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 __path__: list[str] = []
 FAULTS = dict((word.partition("=")[::2]) for word in os.environ.get("FAKE_VLLM", "").split())
@@ -160,7 +161,7 @@ def module(name: str, **content) -> None:
 
 
 class Factory:
-    _registry: dict = {}
+    _registry: ClassVar[dict] = {}
 
     @classmethod
     def register_engine(cls, name, *where):

@@ -168,7 +168,21 @@ class Factory:
         cls._registry[name] = where
 
 
-class CpuPlatform:
+class Platform:
+    @classmethod
+    def check_and_update_config(cls, vllm_config):
+        os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
+
+    @classmethod
+    def validate_request(cls, processed_inputs, params):
+        pass
+
+
+class CpuPlatform(Platform):
+    pass
+
+
+class CudaPlatform(Platform):
     pass
 
 
@@ -178,7 +192,9 @@ for name in ("vllm.entrypoints.serve.utils", "vllm.utils", "vllm.v1", "vllm.v1.e
     module(name)
 for name in ("vllm.v1.worker", "vllm.v1.worker.cpu_worker", "vllm.distributed", "vllm.distributed.weight_transfer"):
     module(name)
-module("vllm.platforms", current_platform=CpuPlatform())
+module(
+    "vllm.platforms", current_platform=CudaPlatform() if os.environ.get("FAKE_PLATFORM") == "cuda" else CpuPlatform()
+)
 module("vllm.platforms.cpu", CpuPlatform=CpuPlatform)
 module("vllm.exceptions", VLLMValidationError=ValueError)
 module("vllm.entrypoints.cli.serve", ServeSubcommand=ServeSubcommand)

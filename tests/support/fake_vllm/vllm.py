@@ -168,6 +168,12 @@ class Factory:
         cls._registry[name] = where
 
 
+class Refused(ValueError):
+    def __init__(self, message, *, parameter):
+        super().__init__(message)
+        self.parameter = parameter
+
+
 class Platform:
     @classmethod
     def check_and_update_config(cls, vllm_config):
@@ -196,7 +202,7 @@ module(
     "vllm.platforms", current_platform=CudaPlatform() if os.environ.get("FAKE_PLATFORM") == "cuda" else CpuPlatform()
 )
 module("vllm.platforms.cpu", CpuPlatform=CpuPlatform)
-module("vllm.exceptions", VLLMValidationError=ValueError)
+module("vllm.exceptions", VLLMValidationError=Refused)
 module("vllm.entrypoints.cli.serve", ServeSubcommand=ServeSubcommand)
 module("vllm.entrypoints.launchers.cli_args", make_arg_parser=make_arg_parser)
 module("vllm.entrypoints.serve.utils.api_utils", cli_env_setup=lambda: None)

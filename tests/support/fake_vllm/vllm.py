@@ -202,6 +202,8 @@ module(
     "vllm.platforms", current_platform=CudaPlatform() if os.environ.get("FAKE_PLATFORM") == "cuda" else CpuPlatform()
 )
 module("vllm.platforms.cpu", CpuPlatform=CpuPlatform)
+module("vllm.model_executor")
+module("vllm.model_executor.models", ModelRegistry=types.SimpleNamespace(models={}))
 module("vllm.exceptions", VLLMValidationError=Refused)
 module("vllm.entrypoints.cli.serve", ServeSubcommand=ServeSubcommand)
 module("vllm.entrypoints.launchers.cli_args", make_arg_parser=make_arg_parser)

@@ -12,6 +12,7 @@ from typing import Any
 from vime.backends.vllm_utils.engine_plan import EngineSpec
 from vime.backends.vllm_utils.kv_cache import kv_cache_bytes
 from vime.backends.vllm_utils.weight_transfer import BACKEND, WORKER_EXTENSION
+from vime.backends.vllm_utils.weight_transfer.extension import PRE_READ_HOOK
 from vime.config.engine import engine_words
 from vime.config.resolve import Config
 from vime.utils.network import get_host_info, wrap_ipv6
@@ -109,6 +110,10 @@ def _environment(config: Config, gpus: Sequence[int], environ: Mapping[str, str]
         env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
     if config.args.update_weight_transport == "ipc":
         env["VLLM_ALLOW_INSECURE_SERIALIZATION"] = "1"
+    if hook := config.args.vllm_custom_pull_weights_pre_read_hook:
+        env[PRE_READ_HOOK] = hook
+    if config.args.vllm_enable_deterministic_inference:
+        env["VLLM_BATCH_INVARIANT"] = "1"
     return env
 
 

@@ -55,7 +55,8 @@ def _nothing() -> None:
 
 
 def _prepare(hidden: Path) -> None:
-    shutil.rmtree(hidden, ignore_errors=True)
+    for left_by_a_kill in hidden.parent.glob(".iter_*.new"):
+        shutil.rmtree(left_by_a_kill)
     hidden.mkdir(parents=True)
 
 

@@ -104,6 +104,8 @@ def implied_by_model(checkpoint: str | None, own_model: bool = False) -> Implied
         config = json.loads(path.read_text("utf-8"))
     except OSError:
         fix = "name a folder with a Hugging Face model; `hf download NAME --local-dir FOLDER` fetches one"
+        if maker := next((file for folder in path.parents if (file := folder / "prepare.py").is_file()), None):
+            fix = f"run python {maker}, which makes it"
         return _refused("--hf-checkpoint", f"there is no {path}", fix)
     except ValueError as error:
         return _refused(str(path), f"is not JSON ({error})", "fetch the model again")

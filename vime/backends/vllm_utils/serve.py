@@ -5,6 +5,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+from vime.backends.vllm_utils.cpu_platform import install
+from vime.backends.vllm_utils.weight_transfer import register
+
 ON_CPU = "VIME_ENGINE_ON_CPU"
 """Environment variable: 1 says that the engine computes on a CPU."""
 
@@ -15,10 +18,10 @@ _NEEDED_BY_ENGINES = ("vllm.v1.engine.core", "vllm.v1.worker.cpu_worker")
 def main(argv: Sequence[str]) -> None:
     """Serve until a signal ends it. `argv` are the arguments of `vllm serve`."""
     if os.environ.get(ON_CPU) == "1":
-        importlib.import_module("vime.backends.vllm_utils.cpu_platform").install()
+        install()
         for module in _NEEDED_BY_ENGINES:
             importlib.import_module(module)
-    _register_weight_transfer()
+    register()  # where the package is on the path and not installed, vLLM finds no plugin
 
     from vllm.entrypoints.cli.serve import ServeSubcommand
     from vllm.entrypoints.launchers.cli_args import make_arg_parser
@@ -32,17 +35,6 @@ def main(argv: Sequence[str]) -> None:
     command = ServeSubcommand()
     command.validate(args)
     command.cmd(args)
-
-
-def _register_weight_transfer() -> None:
-    """Make our weight transfer known also where the package is on the path and not installed, so that vLLM finds no plugin."""
-    try:
-        from vime.backends.vllm_utils.weight_transfer import register
-    except ModuleNotFoundError as missing:
-        if missing.name != "vime.backends.vllm_utils.weight_transfer":
-            raise
-        return
-    register()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import logging
 import time
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vime.utils.http_client import HttpConnectionError, HttpError, HttpStatusError, RetryPolicy
@@ -36,7 +36,7 @@ class Patience:
 
     attempts: int = 4
     seconds: float = 300.0
-    retry: RetryPolicy = RetryPolicy()
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     @staticmethod
     def of(args: Namespace) -> Patience:

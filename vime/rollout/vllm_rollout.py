@@ -25,7 +25,7 @@ from vime.rollout.rewarding import RewardRunner
 from vime.rollout.sample_hooks import apply_rollout_sample_hooks
 from vime.rollout.together import together
 from vime.utils.async_utils import run
-from vime.utils.eval_config import EvalDatasetConfig
+from vime.utils.eval_config import EvalDatasetConfig, eval_datasets
 from vime.utils.http_utils import HttpStatusError, get, get_rollout_num_engines, post
 from vime.utils.misc import load_function
 from vime.utils.per_loop import PerLoopMeta
@@ -325,8 +325,8 @@ async def generate_rollout_async(
 
 
 async def eval_rollout(args: Namespace, rollout_id: int) -> tuple[RolloutFnEvalOutput, list[Group]]:
-    """Every evaluation set of `args.eval_datasets`, at once; nothing goes back."""
-    sets = getattr(args, "eval_datasets", None) or []
+    """Every evaluation set, at once; nothing goes back."""
+    sets = getattr(args, "eval_datasets", None) or eval_datasets(args)
     results = await together(eval_rollout_single_dataset(args, rollout_id, dataset_cfg) for dataset_cfg in sets)
     return RolloutFnEvalOutput(data={name: found for result in results for name, found in result.items()}), []
 
@@ -347,4 +347,6 @@ def generate_rollout(
     output, left_over = run(generate_rollout_async(args, rollout_id, data_source.get_samples))
     if left_over:
         data_source.add_samples(left_over)
+    if hasattr(data_source, "check_balance"):
+        data_source.check_balance()
     return output

@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 # Each benchmark, and the variables that name what it needs, by option.
 NEEDS: dict[str, dict[str, str]] = {
     "http_client": {},
+    "rollout_client": {},
     "ci_history": {"--upstream": "SYNC_UPSTREAM"},
     "port_speed": {"--upstream": "SYNC_UPSTREAM"},
     "translate_speed": {"--upstream": "SYNC_UPSTREAM"},

@@ -45,7 +45,11 @@ def _run(words: list[str]) -> int:
         from vime.commands.train import run
 
         return run(words[1:])
-    print(f"error: {words[0]}: no such command; the one there is, is train (vime --help)", file=sys.stderr)
+    if words[0] == "report":
+        from vime.commands.report import run
+
+        return run(words[1:])
+    print(f"error: {words[0]}: no such command; there are train and report (vime --help)", file=sys.stderr)
     return 2
 
 

@@ -4,7 +4,7 @@ import gc
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.connection import wait
 
@@ -20,19 +20,19 @@ def _nothing(path: str, data: bytes) -> None:
 
 
 def translate_many(
-    translate: Translate, items: Sequence[tuple[str, bytes]], workers: int, known: Known = _nothing
+    translate: Translate, items: Iterable[tuple[str, bytes]], workers: int, known: Known = _nothing
 ) -> dict[str, Translation]:
     """The translations by path, in the order of `items`. An exception in a worker is raised here."""
-    done = translate_all(translate, items, workers, known)
-    return {path: done[path, data] for path, data in items}
+    return {path: found for (path, _), found in translate_all(translate, items, workers, known).items()}
 
 
 def translate_all(
-    translate: Translate, items: Sequence[tuple[str, bytes]], workers: int, known: Known = _nothing
+    translate: Translate, items: Iterable[tuple[str, bytes]], workers: int, known: Known = _nothing
 ) -> dict[tuple[str, bytes], Translation]:
     """As `translate_many`, of files that may have several versions; what is `known` costs no process."""
-    done = {item: found for item in items if (found := known(*item)) is not None}
-    return done | _made(translate, [item for item in items if item not in done], workers)
+    found = {item: known(*item) for item in items}
+    made = _made(translate, [item for item, translation in found.items() if translation is None], workers)
+    return {item: translation or made[item] for item, translation in found.items()}
 
 
 def _made(

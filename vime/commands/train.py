@@ -35,10 +35,25 @@ def run(argv: Sequence[str]) -> int:
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if "--dry-run" not in words.switches:
-        what, fix = "the training loop is not in this version", "add --dry-run to see the configuration"
-        return report([Problem("vime train", what, fix)])
+        return _train(config)
     print(as_json(config) if "--json" in words.switches else as_text(config), end="", flush=True)
     return 0
+
+
+class _Plain:
+    def starting(self, line):
+        print(line, flush=True)
+    def begin(self, first, total):
+        print("begin", first, total, flush=True)
+    def step(self, key, step, m):
+        print(key, step, {k: round(v, 6) for k, v in m.items() if k in ("rollout/raw_reward", "train/loss", "train/grad_norm", "train/train_rollout_logprob_abs_diff", "train/train_rollout_logprob_abs_diff_max", "perf/step_time", "perf/rollout_time", "perf/train_time", "perf/update_weights_time") or k.startswith("eval/")}, flush=True)
+    def say(self, line):
+        print(line, flush=True)
+
+
+def _train(config):
+    from vime.train.main import train
+    return train(config, _Plain())
 
 
 def split(argv: Sequence[str]) -> Words:

@@ -1,6 +1,7 @@
-"""Generate samples with vLLM engines behind a router: one request, one sample, one group.
+"""The default rollout function: samples from vLLM engines behind a router, rewarded, filtered, group by group.
 
-The loop around it (`generate_rollout`, evaluation) is not part of this version.
+The names that rollout code imports, bound to what the running event loop shares; the parts are in modules of their own:
+`engine_call` (asking an engine), `collect` (a rollout), `evaluate`, `rewarding`.
 """
 
 import asyncio
@@ -9,28 +10,45 @@ import logging
 import random
 import uuid
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from vime.backends.vllm_utils.seam import generate_request, read_answer
 from vime.observability.trace_utils import build_vllm_meta_trace_attrs, trace_function, trace_span
-from vime.rollout.rm_hub import async_rm, batched_async_rm
-from vime.utils.http_utils import get, get_rollout_num_engines, post
+from vime.rollout import collect, evaluate
+from vime.rollout.base_types import RolloutFnEvalOutput, RolloutFnTrainOutput
+from vime.rollout.engine_call import Patience, ask
+from vime.rollout.groups import Group, leaves
+from vime.rollout.prompt_ids import prepare_prompt_ids, training_sampling_params
+from vime.rollout.rewarding import RewardRunner
+from vime.rollout.sample_hooks import apply_rollout_sample_hooks
+from vime.rollout.together import together
+from vime.utils.async_utils import run
+from vime.utils.eval_config import EvalDatasetConfig
+from vime.utils.http_utils import HttpStatusError, get, get_rollout_num_engines, post
 from vime.utils.misc import load_function
 from vime.utils.per_loop import PerLoopMeta
-from vime.utils.processing_utils import build_processor_kwargs, load_processor, load_tokenizer
+from vime.utils.processing_utils import load_processor, load_tokenizer
 from vime.utils.types import Sample
 
-__all__ = ["GenerateState", "abort", "generate", "generate_and_rm", "generate_and_rm_group", "get_model_url"]
+__all__ = [
+    "GenerateState",
+    "abort",
+    "eval_rollout",
+    "eval_rollout_single_dataset",
+    "generate",
+    "generate_and_rm",
+    "generate_and_rm_group",
+    "generate_rollout",
+    "generate_rollout_async",
+    "get_model_url",
+]
 
 logger = logging.getLogger(__name__)
 
 GENERATE_ENDPOINT = "/inference/v1/generate"
-_PROMPT_KEYS = frozenset({"input_ids", "attention_mask"})
-WHOLE_VOCABULARY = 1 << 30
-_ABORT_AGAIN_AFTER = 1.0
-"""Seconds."""
+_prepare_prompt_ids = prepare_prompt_ids
 
 
 def get_model_url(args: Namespace, model_name: str, endpoint: str = GENERATE_ENDPOINT) -> str:
@@ -47,8 +65,11 @@ class GenerateState(metaclass=PerLoopMeta):
         self.args = args
         self.tokenizer = load_tokenizer(args.hf_checkpoint, trust_remote_code=True)
         self.processor = load_processor(args.hf_checkpoint, trust_remote_code=True)
-        self.semaphore = asyncio.Semaphore(args.vllm_server_concurrency * max(1, get_rollout_num_engines(args)))
-        self.sampling_params = _sampling_params(args)
+        at_once = args.vllm_server_concurrency * max(1, get_rollout_num_engines(args))
+        self.semaphore = asyncio.Semaphore(at_once)
+        self.eval_semaphore = asyncio.Semaphore(at_once)
+        self.eval_data: dict[Any, Any] = {}
+        self.sampling_params = training_sampling_params(args)
         self.group_sampling_seeds: list[int] | None = None
         if getattr(args, "vllm_enable_deterministic_inference", False):
             self.group_sampling_seeds = [args.rollout_seed + i for i in range(args.n_samples_per_prompt)]
@@ -74,60 +95,31 @@ class GenerateState(metaclass=PerLoopMeta):
         finally:
             self.dp_counts[rank] -= 1
 
-    def submit_generate_tasks(self, samples: list[list[Sample]]) -> None:
-        """Start generating, a task a group; the tasks are in `pendings`."""
-        for group in samples:
-            work = generate_and_rm_group(self.args, group, sampling_params=self.sampling_params.copy())
-            self.pendings.add(asyncio.create_task(work))
+    def submit_generate_tasks(self, samples: list[Group]) -> list[asyncio.Task]:
+        """Start generating, a task a group; the tasks are in `pendings` too."""
+        tasks = [
+            asyncio.create_task(
+                generate_and_rm_group(self.args, group, sampling_params=self.sampling_params.copy(), evaluation=False)
+            )
+            for group in samples
+        ]
+        self.pendings.update(tasks)
         self.remaining_batch_size += len(samples)
-
-
-def _sampling_params(args: Namespace) -> dict[str, Any]:
-    # The names are those that rollout functions share; they become vLLM's where a request is built.
-    # With a nucleus the trainer must know which ids were in it; vLLM tells only where top_k is positive, too.
-    whole = args.rollout_top_p == 1.0
-    top_k = args.rollout_top_k if whole or (args.rollout_top_k or 0) > 0 else WHOLE_VOCABULARY
-    return {
-        **({} if whole else {"custom_params": {"return_top_p_token_ids": True}}),
-        "temperature": args.rollout_temperature,
-        "top_p": args.rollout_top_p,
-        "top_k": top_k,
-        "max_new_tokens": args.rollout_max_response_len,
-        # Where it ends, and what of that shows in the text.
-        "stop": args.rollout_stop,
-        "stop_token_ids": args.rollout_stop_token_ids,
-        "no_stop_trim": True,
-        "skip_special_tokens": args.rollout_skip_special_tokens,
-        "spaces_between_special_tokens": False,
-    }
-
-
-def _prepare_prompt_ids(sample: Sample, tokenizer: Any, processor: Any) -> list[int]:
-    """The token ids to go on from: those the sample has, else its prompt's, through the processor if it has images."""
-    multimodal = {key: value for key, value in (sample.multimodal_inputs or {}).items() if value is not None}
-    if sample.tokens and (not multimodal or sample.multimodal_train_inputs is not None):
-        return sample.tokens
-    if not (processor and multimodal):
-        return tokenizer.encode(sample.prompt, add_special_tokens=False)
-    processed = processor(text=sample.prompt, **build_processor_kwargs(sample.multimodal_inputs))
-    if sample.multimodal_train_inputs is None:
-        sample.multimodal_train_inputs = {k: v for k, v in processed.items() if k not in _PROMPT_KEYS} or None
-    return processed["input_ids"][0]
+        return tasks
 
 
 async def generate(args: Namespace, sample: Sample, sampling_params: dict[str, Any]) -> Sample:
     """Generate a sample's response, or the rest of one that was aborted, with one request.
 
     `sampling_params["max_new_tokens"]` is for the whole response: what the sample has is counted, and nothing is asked
-    for where none are left. The parameters are not changed. Raises UnsupportedRequest for images.
+    for where none are left. The parameters are not changed. Raises UnsupportedRequest for images, HttpStatusError for a
+    request that the engine refuses, GenerationFailed where no engine answers (see vime.rollout.engine_call).
     """
     if sample.status not in (Sample.Status.PENDING, Sample.Status.ABORTED):
         raise ValueError(f"sample {sample.index} is {sample.status.value}; only a pending or aborted one goes on")
     state = GenerateState(args)
     prompt_ids = _prepare_prompt_ids(sample, state.tokenizer, state.processor)
-    left = sampling_params["max_new_tokens"] - sample.response_length
-    if left < 0:
-        raise ValueError(f"sample {sample.index} has {-left} response tokens more than max_new_tokens allows")
+    left = _tokens_left(args, sample, len(prompt_ids), sampling_params["max_new_tokens"])
     if left == 0:
         sample.status = Sample.Status.TRUNCATED
         return sample
@@ -145,12 +137,24 @@ async def generate(args: Namespace, sample: Sample, sampling_params: dict[str, A
     url = f"http://{args.vllm_router_ip}:{args.vllm_router_port}{GENERATE_ENDPOINT}"
     sample.tokens = sample.tokens or list(prompt_ids)
     with trace_span(sample, "vllm_generate", attrs={"max_new_tokens": left}) as span:
-        answer = read_answer(await post(url, request, headers=_affinity(args, sample)), request)
+        raw = await ask(
+            post, url, request, headers=_affinity(args, sample), patience=Patience.of(args), sample=sample.index
+        )
+        answer = read_answer(raw, request)
         span.update(build_vllm_meta_trace_attrs(answer["meta_info"]))
     sample.append_response_tokens(
         args, tokens=answer.token_ids, log_probs=answer.log_probs, meta_info=answer["meta_info"], text=answer.text
     )
     return sample
+
+
+def _tokens_left(args: Namespace, sample: Sample, length: int, max_new_tokens: int) -> int:
+    """What may still be generated: of the response's budget, and of the context's where it is bounded."""
+    left = max_new_tokens - sample.response_length
+    if left < 0:
+        raise ValueError(f"sample {sample.index} has {-left} response tokens more than max_new_tokens allows")
+    context = getattr(args, "rollout_max_context_len", None)
+    return left if context is None else max(0, min(left, context - length))
 
 
 def _affinity(args: Namespace, sample: Sample) -> dict[str, str] | None:
@@ -177,12 +181,13 @@ async def generate_and_rm(
         return sample
 
     state = GenerateState(args)
-    async with state.semaphore:
-        if state.aborted:
+    async with state.eval_semaphore if evaluation else state.semaphore:
+        if state.aborted and not evaluation:
             sample.status = Sample.Status.ABORTED
             return sample
         with state.dp_rank_context():
             generated = await _generate_by_choice(args, sample, sampling_params, evaluation)
+    generated = await apply_rollout_sample_hooks(args, generated, evaluation=evaluation)
     if not args.group_rm:
         await _reward(args, generated)
     return generated
@@ -194,60 +199,35 @@ async def generate_and_rm(
     attrs_getter=lambda args, group, *_, **__: {"group_size": len(group)},
 )
 async def generate_and_rm_group(
-    args: Namespace, group: list[Sample], sampling_params: dict[str, Any], evaluation: bool = False
-) -> list[Sample] | list[list[Sample]]:
-    """Generate a group's samples at once; a list for each sample whose generate function fans out."""
+    args: Namespace, group: Group, sampling_params: dict[str, Any], evaluation: bool = False
+) -> Group:
+    """Generate a group's samples at once; a list for each sample whose generate function fans out.
+
+    Where one of them fails the others are cancelled, and what it raised is raised.
+    """
     state = GenerateState(args)
-    if state.aborted:
+    if state.aborted and not evaluation:
         return group
-    tasks = []
-    for position, sample in enumerate(group):
-        sample.session_id = sample.session_id or str(uuid.uuid4())
-        own_params = sampling_params.copy()
-        if state.group_sampling_seeds is not None:
-            own_params["sampling_seed"] = state.group_sampling_seeds[position]
-        tasks.append(asyncio.create_task(generate_and_rm(args, sample, own_params, evaluation=evaluation)))
-    generated = await asyncio.gather(*tasks)
+    generated = await together(
+        _one_of_group(args, state, position, item, sampling_params, evaluation) for position, item in enumerate(group)
+    )
     if args.group_rm and not state.aborted:
         with trace_span(generated, "group_reward_model"):
-            rewards = await batched_async_rm(args, generated)
-        for sample, reward in zip(generated, rewards, strict=True):
-            sample.reward = reward
+            await RewardRunner(args).reward_group(args, leaves(generated))
     return generated
 
 
-async def abort(args: Namespace, rollout_id: int) -> list[list[Sample]]:
-    """Cut every running generation short and wait until all are back.
-
-    The groups come back for the next rollout where partial rollout is on; otherwise the list is empty. A task that
-    failed raises, after the others are back.
-    """
-    state = GenerateState(args)
-    state.aborted = True
-    answer = await get(f"http://{args.vllm_router_ip}:{args.vllm_router_port}/workers")
-    urls = [worker["url"] for worker in answer["workers"]]
-    finished: list[asyncio.Task] = []
-    while True:
-        await _abort_engines(urls)
-        if not state.pendings:
-            break
-        # A request may reach its engine just after the engines were told, hence again until nothing runs.
-        done, state.pendings = await asyncio.wait(state.pendings, timeout=_ABORT_AGAIN_AFTER)
-        finished += done
-    groups = [task.result() for task in finished]
-    if not args.partial_rollout:
-        return []
-    for sample in (sample for group in groups for sample in _flat(group)):
-        if sample.response:
-            sample.metadata.setdefault("start_rollout_id", rollout_id)
-    return groups
-
-
-async def _abort_engines(urls: list[str]) -> None:
-    results = await asyncio.gather(*(post(f"{url}/abort_requests", {}) for url in urls), return_exceptions=True)
-    for url, result in zip(urls, results, strict=True):
-        if isinstance(result, Exception):
-            logger.warning("engine %s was not told to abort: %s", url, result)
+async def _one_of_group(
+    args: Namespace, state: GenerateState, position: int, item: Any, sampling_params: dict[str, Any], evaluation: bool
+) -> Sample | list[Sample]:
+    if isinstance(item, list):
+        # Fanned out and complete, in an earlier rollout.
+        return item
+    item.session_id = item.session_id or str(uuid.uuid4())
+    own_params = sampling_params.copy()
+    if state.group_sampling_seeds is not None:
+        own_params["sampling_seed"] = state.group_sampling_seeds[position]
+    return await generate_and_rm(args, item, own_params, evaluation=evaluation)
 
 
 async def _generate_by_choice(
@@ -263,7 +243,7 @@ async def _generate_by_choice(
 
 async def _reward(args: Namespace, generated: Sample | list[Sample]) -> None:
     """Reward what has no reward yet. A rollout that was aborted, in any part, goes back instead."""
-    samples = _flat(generated)
+    samples = leaves(generated)
     if any(sample.status is Sample.Status.ABORTED for sample in samples):
         return
     waiting = [sample for sample in samples if sample.reward is None]
@@ -271,12 +251,100 @@ async def _reward(args: Namespace, generated: Sample | list[Sample]) -> None:
         return
     with trace_span(waiting, "reward_model"):
         if isinstance(generated, list):
-            rewards = await batched_async_rm(args, waiting)
+            await RewardRunner(args).reward_group(args, waiting)
         else:
-            rewards = [await async_rm(args, generated)]
-    for sample, reward in zip(waiting, rewards, strict=True):
-        sample.reward = reward
+            await RewardRunner(args).reward_one(args, generated)
 
 
-def _flat(samples: Any) -> list[Sample]:
-    return [leaf for item in samples for leaf in _flat(item)] if isinstance(samples, list) else [samples]
+async def abort(args: Namespace, rollout_id: int) -> list[Group]:
+    """Cut every running generation short and wait until all are back.
+
+    The groups come back for the next rollout where partial rollout is on; otherwise the list is empty. A task that
+    failed raises, after the others are back.
+    """
+    state = GenerateState(args)
+    finished = await _stop(args, state)
+    groups = [task.result() for task in finished]
+    if not args.partial_rollout:
+        return []
+    for sample in leaves(groups):
+        if sample.response:
+            sample.metadata.setdefault("start_rollout_id", rollout_id)
+    return groups
+
+
+_ABORT_AGAIN_AFTER = 1.0
+"""Seconds."""
+
+
+async def _stop(args: Namespace, state: GenerateState) -> list[asyncio.Task]:
+    """Abort what runs on the engines until every task of the rollout is back; those tasks."""
+    state.aborted = True
+    urls = await _engine_urls(args)
+    finished: list[asyncio.Task] = []
+    while True:
+        await _abort_engines(urls)
+        if not state.pendings:
+            return finished
+        # A request may reach its engine just after the engines were told, hence again until nothing runs.
+        done, state.pendings = await asyncio.wait(state.pendings, timeout=_ABORT_AGAIN_AFTER)
+        finished += done
+
+
+async def _engine_urls(args: Namespace) -> list[str]:
+    """The engines behind the router; a single engine has none in front of it, and knows no /workers."""
+    base = f"http://{args.vllm_router_ip}:{args.vllm_router_port}"
+    try:
+        answer = await get(f"{base}/workers")
+    except HttpStatusError as error:
+        if error.status_code != 404:
+            raise
+        return [base]
+    return [worker["url"] for worker in answer["workers"]]
+
+
+async def _abort_engines(urls: list[str]) -> None:
+    results = await asyncio.gather(
+        *(post(f"{url}/abort_requests", {}, max_retries=3) for url in urls), return_exceptions=True
+    )
+    for url, result in zip(urls, results, strict=True):
+        if isinstance(result, Exception):
+            logger.warning("engine %s was not told to abort: %s", url, result)
+
+
+async def generate_rollout_async(
+    args: Namespace, rollout_id: int, data_source: Callable[[int], list[Group]]
+) -> tuple[RolloutFnTrainOutput, list[Group]]:
+    """Groups to train on, `args.rollout_batch_size` of them, and those that go back to the data source.
+
+    `data_source` is its `get_samples`. Where something fails, everything that was asked for goes back at once and what
+    was raised is raised.
+    """
+    state = GenerateState(args)
+    return await collect.collect(args, state, rollout_id, data_source, stop=lambda: _stop(args, state))
+
+
+async def eval_rollout(args: Namespace, rollout_id: int) -> tuple[RolloutFnEvalOutput, list[Group]]:
+    """Every evaluation set of `args.eval_datasets`, at once; nothing goes back."""
+    sets = getattr(args, "eval_datasets", None) or []
+    results = await together(eval_rollout_single_dataset(args, rollout_id, dataset_cfg) for dataset_cfg in sets)
+    return RolloutFnEvalOutput(data={name: found for result in results for name, found in result.items()}), []
+
+
+async def eval_rollout_single_dataset(
+    args: Namespace, rollout_id: int, dataset_cfg: EvalDatasetConfig
+) -> dict[str, dict[str, list[Any]]]:
+    """{name: rewards, truncated, samples} of one evaluation set, in its order."""
+    return await evaluate.evaluate(args, GenerateState(args), rollout_id, dataset_cfg, generate_and_rm)
+
+
+def generate_rollout(
+    args: Namespace, rollout_id: int, data_source: Any, evaluation: bool = False
+) -> RolloutFnTrainOutput | RolloutFnEvalOutput:
+    """One rollout, to train on or to evaluate, on the background event loop; what is left over is back in the source."""
+    if evaluation:
+        return run(eval_rollout(args, rollout_id))[0]
+    output, left_over = run(generate_rollout_async(args, rollout_id, data_source.get_samples))
+    if left_over:
+        data_source.add_samples(left_over)
+    return output

@@ -1,5 +1,6 @@
 """A folder that is there whole or not at all, whenever the process is killed."""
 
+import ctypes
 import os
 import shutil
 import tempfile
@@ -7,35 +8,46 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+
 
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
-    """A temporary folder beside `target`, to be filled; it takes its place when the block ends without an error.
+    """A hidden folder beside `target`, to be filled; it takes its place when the block ends without an error.
 
-    Everything in it has reached the disk by then. What `target` was before is gone afterwards; a kill between leaves
-    it, or the new one, under its own name or, in the instant between two renames, under a hidden one beside.
+    Everything in it has reached the disk by then. One writer at a time.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.new-", dir=target.parent))
+    hidden = target.parent / f".{target.name}.new"
+    shutil.rmtree(hidden, ignore_errors=True)
+    hidden.mkdir(parents=True)
     try:
-        yield temporary
-        sync_tree(temporary)
-        replace_folder(temporary, target)
+        yield hidden
+        sync_tree(hidden)
+        replace_folder(hidden, target)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(hidden, ignore_errors=True)
 
 
 def replace_folder(new: Path, target: Path) -> None:
-    """Rename `new` to `target`, whose former content goes."""
-    new.chmod(0o755)
-    if target.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old-", dir=target.parent))
+    """Rename `new` to `target`. What `target` was is removed; at no moment is there neither, where the file system can
+    exchange two names (Linux's local ones do; elsewhere what it was lies beside, as .NAME.old, for an instant)."""
+    if not target.exists():
+        new.rename(target)
+    elif _exchanged(new, target):
+        shutil.rmtree(new)
+    else:
+        old = target.parent / f".{target.name}.old"
+        shutil.rmtree(old, ignore_errors=True)
         target.rename(old)
         new.rename(target)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        new.rename(target)
+        shutil.rmtree(old)
     sync(target.parent)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange two names at once; False where that cannot be done."""
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    return rename is not None and rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
 
 
 def sync_tree(folder: Path) -> None:
@@ -62,6 +74,7 @@ def write_whole(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        Path(name).chmod(0o644)
         Path(name).replace(path)
         sync(path.parent)
     except BaseException:

@@ -6,7 +6,6 @@ the first request in a loop and closed when the loop shuts down. Proxies of the 
 """
 
 import asyncio
-import json
 import logging
 import random
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from vime.utils import json_bytes
 from vime.utils.lines import LineSplitter
 
 logger = logging.getLogger(__name__)
@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 _EXCERPT = 500
 # Besides 5xx: the request timed out at the server, or it asks to come back later.
 _TRANSIENT = frozenset({408, 429})
+_JSON = {"Content-Type": "application/json"}
 
 
 class HttpError(Exception):
@@ -111,7 +112,9 @@ class HttpClient:
         At most `max_retries` attempts: an unreachable server and 5xx are tried again, a refused request (4xx) is not.
         Raises HttpStatusError or HttpConnectionError.
         """
-        return await self._request("POST", url, max_retries, headers, {} if payload is None else payload)
+        return await self._request(
+            "POST", url, max_retries, headers, json_bytes.dumps({} if payload is None else payload)
+        )
 
     async def get(self, url: str, max_retries: int = 1, headers: Mapping[str, str] | None = None) -> Any:
         """The answer to a GET, decoded as `post` does."""
@@ -139,12 +142,14 @@ class HttpClient:
             await pool[1].aclose()
 
     async def _request(
-        self, method: str, url: str, attempts: int, headers: Mapping[str, str] | None, payload: Any
+        self, method: str, url: str, attempts: int, headers: Mapping[str, str] | None, body: bytes | None
     ) -> Any:
         session = await self._session()
+        if body is not None:
+            headers = {**_JSON, **(headers or {})}
         for attempt in range(max(attempts, 1)):
             try:
-                return await _once(session, method, url, headers, payload)
+                return await _once(session, method, url, headers, body)
             except HttpError as error:
                 if attempt + 1 >= attempts or not _worth_another_try(error):
                     raise
@@ -170,17 +175,17 @@ async def _session_scope(max_connections: int) -> AsyncIterator[aiohttp.ClientSe
 
 
 async def _once(
-    session: aiohttp.ClientSession, method: str, url: str, headers: Mapping[str, str] | None, payload: Any
+    session: aiohttp.ClientSession, method: str, url: str, headers: Mapping[str, str] | None, body: bytes | None
 ) -> Any:
     with _typed_errors(url):
-        async with session.request(method, url, json=payload, headers=headers) as response:
-            body = await response.read()
+        async with session.request(method, url, data=body, headers=headers) as response:
+            answer = await response.read()
     if response.status >= 400:
-        raise HttpStatusError(response.status, url, body.decode("utf-8", "replace"))
+        raise HttpStatusError(response.status, url, answer.decode("utf-8", "replace"))
     try:
-        return json.loads(body)
+        return json_bytes.loads(answer)
     except ValueError:
-        return body.decode("utf-8", "replace")
+        return answer.decode("utf-8", "replace")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,8 @@ QWEN3 = {
     "rope_theta": 10000.0,
     "tie_word_embeddings": False,
 }
+
+ROOT = Path(__file__).parents[3]
 
 VLLM = {
     "vllm/__init__.py": "",
@@ -154,8 +157,7 @@ def vime(
     *words: str, path: Path | None = None, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess:
     """The command in a process of its own; `path` holds packages that it finds."""
-    root = Path(__file__).parents[3]
-    found = [*([path] if path else []), root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    found = [*([path] if path else []), ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.run(
         [sys.executable, "-m", "vime.cli", *words],
         capture_output=True,
@@ -163,3 +165,11 @@ def vime(
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, found))} | environment,
     )
+
+
+def quickstart(folder: Path) -> Path:
+    """A copy of the examples in which the quick start is prepared, as far as a configuration can tell."""
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("out", "__pycache__"))
+    example = folder / "examples/quickstart_cpu"
+    shutil.copytree(example / "model", example / "out/warm")
+    return folder

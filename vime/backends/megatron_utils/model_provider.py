@@ -1,9 +1,13 @@
 """The model: Megatron-core's GPTModel in the shape that `args` describe."""
 
 import importlib.util
+import re
 from argparse import Namespace
+from collections.abc import Sequence
 
+import torch
 from megatron.core import parallel_state
+from megatron.core.distributed import DistributedDataParallel, DistributedDataParallelConfig
 from megatron.core.models.gpt import GPTModel
 from megatron.core.models.gpt.gpt_layer_specs import (
     get_gpt_layer_local_spec,
@@ -12,7 +16,8 @@ from megatron.core.models.gpt.gpt_layer_specs import (
 from megatron.core.transformer import ModuleSpec, TransformerConfig
 
 from vime.backends.megatron_utils.core_attention import PackedAttention
-from vime.backends.megatron_utils.transformer_config import torch_dtype, transformer_config
+from vime.backends.megatron_utils.rope import scaled_frequencies
+from vime.backends.megatron_utils.transformer_config import fields_from_args, torch_dtype, transformer_config
 from vime.device import detect
 
 
@@ -35,7 +40,30 @@ def build_model(args: Namespace) -> list[GPTModel]:
         rotary_percent=args.rotary_percent,
         rotary_base=args.rotary_base,
     )
-    return [model.to(torch_dtype(args.dtype))]
+    model.real_vocab_size = args.vocab_size
+    if args.rope_scaling is not None:
+        model.rotary_pos_emb.inv_freq = scaled_frequencies(model.rotary_pos_emb.inv_freq, args.rope_scaling)
+    model.to(torch_dtype(args.dtype))
+    freeze_model_params(model, args)
+    return [model]
+
+
+def freeze_model_params(model: torch.nn.Module, args: Namespace) -> None:
+    """Leave untrained what args.only_train_params_name_list does not match, and what freeze_params_name_list does.
+
+    Both are regular expressions searched for in the parameters' names.
+    """
+    only, but = args.only_train_params_name_list, args.freeze_params_name_list or ()
+    for name, parameter in model.named_parameters():
+        wanted = only is None or any(re.search(pattern, name) for pattern in only)
+        parameter.requires_grad = wanted and not any(re.search(pattern, name) for pattern in but)
+
+
+def data_parallel(args: Namespace, model: Sequence[GPTModel]) -> list[DistributedDataParallel]:
+    """The model as it is trained: gradients in float32 buffers, which Megatron-core's schedules reduce over the ranks."""
+    own = {"grad_reduce_in_fp32": True} if args.dtype != "float32" else {}
+    config = DistributedDataParallelConfig(**{**fields_from_args(DistributedDataParallelConfig, args), **own})
+    return [DistributedDataParallel(chunk.config, config, chunk) for chunk in model]
 
 
 def layer_spec(args: Namespace, config: TransformerConfig) -> ModuleSpec:

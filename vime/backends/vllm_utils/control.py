@@ -13,6 +13,8 @@ from urllib.parse import urlencode, urlsplit
 from vime.backends.vllm_utils.engine_errors import EngineCallFailed
 from vime.backends.vllm_utils.seam import abort_body, control_call, pause_query, wake_up_query
 
+LONG = 1800.0
+"""Seconds that a call may take which waits for weights."""
 _EXCERPT = 1000
 _RESET_AGAIN_AFTER = 0.05
 
@@ -63,7 +65,7 @@ class EngineControl:
                 raise EngineCallFailed(self.url, "/reset_prefix_cache", 200, f"requests still hold blocks: {answer}")
             time.sleep(_RESET_AGAIN_AFTER)
 
-    def init_weight_transfer_engine(self, info: Mapping[str, Any], timeout: float | None = None) -> None:
+    def init_weight_transfer_engine(self, info: Mapping[str, Any], timeout: float = LONG) -> None:
         """Join the group by which weights arrive; returns once every rank of it has joined."""
         self.call("POST", "/init_weight_transfer_engine", {"init_info": dict(info)}, timeout)
 
@@ -73,13 +75,13 @@ class EngineControl:
 
     def start_weight_update(self) -> None:
         """Open a session. The engine must be paused: from here to the end of the session it cannot generate."""
-        self.call("POST", "/start_weight_update")
+        self.call("POST", "/start_weight_update", timeout=LONG)
 
-    def update_weights(self, info: Mapping[str, Any], timeout: float | None = None) -> None:
+    def update_weights(self, info: Mapping[str, Any], timeout: float = LONG) -> None:
         """Take one bucket; returns once it has arrived."""
         self.call("POST", "/update_weights", {"update_info": dict(info)}, timeout)
 
-    def finish_weight_update(self, version: str | None = None, timeout: float | None = None) -> None:
+    def finish_weight_update(self, version: str | None = None, timeout: float = LONG) -> None:
         """Close the session: what was sent counts from now on, as `version`."""
         self.call("POST", "/finish_weight_update", {} if version is None else {"weight_version": str(version)}, timeout)
 
@@ -91,13 +93,9 @@ class EngineControl:
         """The name of the weights that it has; "default" before the first update."""
         return str(self._field(self.call("GET", "/weight_info"), "/weight_info", "weight_version"))
 
-    def collective_rpc(
-        self, method: str, kwargs: Mapping[str, Any] | None = None, timeout: float | None = None
-    ) -> list[Any]:
+    def collective_rpc(self, method: str, kwargs: Mapping[str, Any] | None = None, timeout: float = LONG) -> list[Any]:
         """Call a method of every worker; what each returned. `timeout` bounds it there, too."""
-        body: dict[str, Any] = {"method": method, "kwargs": dict(kwargs or {})}
-        if timeout is not None:
-            body["timeout"] = timeout
+        body = {"method": method, "kwargs": dict(kwargs or {}), "timeout": timeout}
         return list(self.call("POST", "/collective_rpc", body, timeout)["results"])
 
     def sleep(self, level: int = 1) -> None:

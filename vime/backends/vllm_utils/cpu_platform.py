@@ -1,4 +1,4 @@
-"""vLLM's platform for CPUs, with two things put right for rollouts. Runs inside the server; importing it imports vLLM.
+"""vLLM's platform for CPUs, with two things put right for rollouts. Used inside the server, where vLLM is.
 
 - Its processes are forked. vLLM spawns them, so that each imports vLLM anew, which is most of a start.
 - A request with a seed of its own is refused where its prompt may be read in chunks. vLLM 0.32 takes it, and dies.
@@ -9,9 +9,6 @@ import os
 import signal
 from typing import Any
 
-from vllm import platforms
-from vllm.platforms.cpu import CpuPlatform
-
 _PR_SET_PDEATHSIG = 1
 
 
@@ -20,13 +17,18 @@ def install() -> None:
 
     To be called before anything of vLLM that asks for its platform is imported.
     """
+    from vllm import platforms
+    from vllm.platforms.cpu import CpuPlatform
+
     found = type(platforms.current_platform)
     if issubclass(found, CpuPlatform):
         platforms.current_platform = _for_rollouts(found)()
         os.register_at_fork(after_in_child=_die_with_parent)
 
 
-def _for_rollouts(base: type[CpuPlatform]) -> type[CpuPlatform]:
+def _for_rollouts(base: type) -> type:
+    from vllm.exceptions import VLLMValidationError
+
     class RolloutCpuPlatform(base):  # type: ignore[misc,valid-type]
         chunked_prefill = True
 
@@ -40,9 +42,10 @@ def _for_rollouts(base: type[CpuPlatform]) -> type[CpuPlatform]:
         def validate_request(cls, processed_inputs: Any, params: Any) -> None:
             super().validate_request(processed_inputs, params)
             if cls.chunked_prefill and getattr(params, "seed", None) is not None:
-                raise ValueError(
-                    "seed: a request with a seed whose prompt is read in chunks kills vLLM's CPU engine; "
-                    "leave sampling_seed out, or start the run with --vllm-no-enable-chunked-prefill"
+                raise VLLMValidationError(
+                    "a request with a seed whose prompt is read in chunks kills vLLM's CPU engine; "
+                    "leave sampling_seed out, or start the run with --vllm-no-enable-chunked-prefill",
+                    parameter="seed",
                 )
 
     return RolloutCpuPlatform

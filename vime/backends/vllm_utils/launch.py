@@ -4,17 +4,19 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from vime.backends.vllm_utils.engine_plan import EngineSpec
 from vime.backends.vllm_utils.kv_cache import kv_cache_bytes
+from vime.backends.vllm_utils.weight_transfer import BACKEND, WORKER_EXTENSION
+from vime.backends.vllm_utils.weight_transfer.extension import PRE_READ_HOOK
 from vime.config.engine import engine_words
 from vime.config.resolve import Config
 from vime.utils.network import get_host_info, wrap_ipv6
 
-_EXTENSION = "vime.backends.vllm_utils.weight_transfer.extension"
 _FRONT_END: Mapping[str, Any] = MappingProxyType(
     {
         "enable_scale_out": True,  # the token route
@@ -26,7 +28,7 @@ _FRONT_END: Mapping[str, Any] = MappingProxyType(
 )
 """Options that the rollout rests on, where the user gave none."""
 
-_BACKENDS = {"gloo": "vime_gloo", "nccl": "nccl", "ipc": "ipc", "disk": None}
+_BACKENDS = {"gloo": BACKEND, "nccl": "nccl", "ipc": "ipc", "disk": None}
 """vLLM's weight transfer for each way that weights take; a reload from disk needs none."""
 
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
@@ -50,34 +52,44 @@ class Launch:
 
 
 def engine_launch(
-    config: Config, *, port: int, rank: int = 0, gpus: Sequence[int] = (), environ: Mapping[str, str] = os.environ
+    config: Config,
+    *,
+    port: int,
+    rank: int = 0,
+    gpus: Sequence[int] = (),
+    spec: EngineSpec | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Launch:
-    """The launch of the engine with number `rank`, on the GPUs `gpus` of its host (none on a CPU)."""
+    """The launch of the engine with number `rank`, or of `spec`, on the GPUs `gpus` of its host (none on a CPU).
+
+    Without `gpus` on a machine that has some, the engine sees those that its owner sees.
+    """
+    spec = spec or EngineSpec(rank, num_gpus=config.args.rollout_num_gpus_per_engine)
+    config = replace(config, engine={**config.engine, **spec.overrides})
     host = "127.0.0.1" if config.device.is_cpu else get_host_info()[1]
     words = [
         sys.executable,
-        *("-m", "vime.backends.vllm_utils.serve", str(config.args.hf_checkpoint)),
+        *("-m", "vime.backends.vllm_utils.serve", str(spec.model_path or config.args.hf_checkpoint)),
         *(f"--host={host.strip('[]')}", f"--port={port}"),
-        *_words(_own_options(config, rank)),
+        *_words(_own_options(config, spec)),
         *engine_words(config),
     ]
     return Launch(tuple(words), _environment(config, gpus, environ), host, port)
 
 
-def _own_options(config: Config, rank: int) -> dict[str, Any]:
+def _own_options(config: Config, spec: EngineSpec) -> dict[str, Any]:
     """Options that the framework gives, less those that the user gave."""
     args = config.args
     options = dict(_FRONT_END) | {
-        "seed": args.seed + rank,
-        "tensor_parallel_size": args.vllm_tp_size,
+        "worker_extension_cls": WORKER_EXTENSION,
+        "seed": args.seed + spec.rank,
+        "tensor_parallel_size": spec.num_gpus // config.engine.get("pipeline_parallel_size", 1),
         "enable_sleep_mode": bool(args.offload_rollout) and not config.device.is_cpu,
     }
     if backend := _BACKENDS[args.update_weight_transport]:
         options["weight_transfer_config"] = {"backend": backend}
     if config.device.is_cpu and "gpu_memory_utilization" not in config.engine:
         options["kv_cache_memory_bytes"] = kv_cache_bytes(args)
-    if (Path(__file__).parent / "weight_transfer" / "extension.py").is_file():
-        options["worker_extension_cls"] = f"{_EXTENSION}.VimeWorkerExtension"
     return {name: value for name, value in options.items() if name not in config.engine}
 
 
@@ -98,6 +110,8 @@ def _environment(config: Config, gpus: Sequence[int], environ: Mapping[str, str]
         env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
     if config.args.update_weight_transport == "ipc":
         env["VLLM_ALLOW_INSECURE_SERIALIZATION"] = "1"
+    if hook := config.args.vllm_custom_pull_weights_pre_read_hook:
+        env[PRE_READ_HOOK] = hook
     if config.args.vllm_enable_deterministic_inference:
         env["VLLM_BATCH_INVARIANT"] = "1"
     return env

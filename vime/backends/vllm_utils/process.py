@@ -8,6 +8,7 @@ ends, which a thread pool's may.)
 import contextlib
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import time
@@ -15,7 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 _F_SETSIG = 10  # of Linux; Python's fcntl has it from 3.13 on
-_TAIL_BYTES = 64 * 1024
+_TAIL_BYTES = 256 * 1024
+_PREFIX = re.compile(r"^(?:\(\w[^)]*pid=\d+\) )?(?:[A-Z]+ [\d-]+ [\d:]+ \[[^\]]*\] ?)?")
+"""What vLLM puts before a line: the process, the level, the time, the place."""
+_ERROR = re.compile(
+    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt): .+|vllm\S*: error: .+|serve\.py: error: .+"
+)
+_CONSEQUENCE = "See root cause above"
 
 
 class ServerProcess:
@@ -64,6 +71,16 @@ class ServerProcess:
     def tail(self, lines: int = 30) -> str:
         """The last lines of what it wrote since it was started."""
         return "\n".join(self._recent().splitlines()[-lines:])
+
+    def last_line(self) -> str:
+        """The last thing it said, without what vLLM puts before its lines; empty where it said nothing."""
+        said = (_PREFIX.sub("", line).strip() for line in reversed(self._recent().splitlines()))
+        return next((line for line in said if line), "")
+
+    def cause(self) -> str:
+        """The first error of those in the end of its log that are not the consequence of another; empty where none is."""
+        said = (_PREFIX.sub("", line) for line in self._recent().splitlines())
+        return next((line for line in said if _ERROR.match(line) and _CONSEQUENCE not in line), "")
 
     def kill(self) -> None:
         """End it at once, as a crash would; its children too."""

@@ -21,8 +21,8 @@ _TELL = 1.0
 class EngineServer:
     """One server of one `launch`; its output goes to the file `log`. It may be started again after it ended."""
 
-    def __init__(self, launch: Launch, log: Path) -> None:
-        self.launch = launch
+    def __init__(self, launch: Launch, log: Path, health_path: str = "/health") -> None:
+        self.launch, self._health_path = launch, health_path
         self._process = ServerProcess(launch.argv, launch.env, log)
 
     @property
@@ -58,14 +58,14 @@ class EngineServer:
                 raise EngineNotHealthy(self.url, timeout, str(self._process.log), self._process.tail())
             if progress is not None and now - told >= _TELL:
                 told = now
-                progress(now - start, self._process.tail(1))
+                progress(now - start, self._process.last_line())
             time.sleep(_POLL)
 
     def healthy(self, timeout: float) -> bool:
         """Whether it answers within `timeout` seconds; an engine that is paused is healthy."""
         connection = http.client.HTTPConnection(self.launch.host.strip("[]"), self.launch.port, timeout=timeout)
         try:
-            connection.request("GET", "/health")
+            connection.request("GET", self._health_path)
             return connection.getresponse().status == 200
         except (OSError, http.client.HTTPException):
             return False
@@ -80,7 +80,7 @@ class EngineServer:
         tail = self._process.tail()
         if "address already in use" in tail.lower():
             raise PortTaken(self.launch.port)
-        raise EngineDied(self.url, code, str(self._process.log), tail)
+        raise EngineDied(self.url, code, str(self._process.log), self._process.cause(), tail)
 
     def tail(self, lines: int = 30) -> str:
         """The end of its log."""

@@ -139,6 +139,10 @@ def one_format(c: Check) -> Iterator[Problem]:
         yield c.problem("bf16 fp16 dtype", "the numbers have two formats", "keep one of them")
 
 
+_CPU_HEADS = (32, 64, 80, 96, 112, 128, 160, 192, 224, 256, 512)
+"""Widths of attention heads for which vLLM has CPU kernels. It starts with others, and dies at the first request."""
+
+
 def cpu(c: Check) -> Iterator[Problem]:
     """What a CPU cannot do."""
     if not c.device.is_cpu:
@@ -151,6 +155,14 @@ def cpu(c: Check) -> Iterator[Problem]:
         yield c.problem("update_weight_transport", f"{c.update_weight_transport} needs GPUs", "choose gloo or disk")
     if c.dtype == "float16":
         yield c.problem("dtype", "float16 is not supported on a CPU", "choose float32 or bfloat16")
+    head = getattr(c.args, "kv_channels", None)
+    if head and head not in _CPU_HEADS and not c.debug_train_only:
+        sizes = ", ".join(map(str, _CPU_HEADS))
+        yield c.problem(
+            "hf_checkpoint",
+            f"its heads are {head} wide, and vLLM's CPU engine dies of them",
+            f"choose a model with {sizes}",
+        )
     if c.sequence_parallel:
         yield c.problem("sequence_parallel", "Megatron-core's norms for a CPU refuse it", fix)
     if c.vllm_enable_deterministic_inference and c.given("vllm_enable_chunked_prefill", True):

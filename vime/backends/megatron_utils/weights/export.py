@@ -7,8 +7,7 @@ import torch
 from megatron.core import parallel_state
 from torch import Tensor
 
-from vime.backends.megatron_utils.weights.errors import WeightsError
-from vime.backends.megatron_utils.weights.mapping import Share, entries, share_of
+from vime.backends.megatron_utils.weights.mapping import Share, entries, refuse_pipeline, share_of
 from vime.backends.megatron_utils.weights.transforms import unfuse
 
 
@@ -19,9 +18,7 @@ def hf_tensors(model: Sequence[torch.nn.Module], args: Namespace) -> Iterator[tu
     Every tensor-parallel rank must go through all of it, because the shares are gathered on the way. On rank 0 it
     gives the tensors; on the others nothing. A tensor may be the parameter's own memory: copy it to keep it.
     """
-    if parallel_state.get_pipeline_model_parallel_world_size() > 1:
-        fix = "run with --pipeline-model-parallel-size 1"
-        raise WeightsError("export", "the model is divided over pipeline ranks", fix)
+    refuse_pipeline()
     share = share_of(model)
     for entry in entries(model):
         row = entry.row

@@ -33,6 +33,13 @@ class Share:
     queries_per_group: int
 
 
+def refuse_pipeline() -> None:
+    """Weights are read and written where every rank has every layer."""
+    if parallel_state.get_pipeline_model_parallel_world_size() > 1:
+        what = "weights of a model that is divided over pipeline ranks cannot be exported or saved"
+        raise WeightsError("--pipeline-model-parallel-size", what, "set it to 1")
+
+
 def share_of(model: Sequence[torch.nn.Module]) -> Share:
     """This rank's share of each layer of `model`."""
     config = unwrap_model(model[0]).config

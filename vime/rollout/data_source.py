@@ -1,0 +1,226 @@
+"""Where prompts come from: a data set gone through epoch by epoch, and a buffer of groups that came back."""
+
+from __future__ import annotations
+
+import copy
+import json
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from vime.rollout.groups import Group, leaves
+from vime.utils.atomic_file import write_atomic
+from vime.utils.data import Dataset
+from vime.utils.misc import load_function
+from vime.utils.processing_utils import load_processor, load_tokenizer
+from vime.utils.sample_codec import decode, encode
+from vime.utils.types import Sample
+
+__all__ = ["DataSource", "DataSourceError", "RolloutDataSource", "RolloutDataSourceWithBuffer", "pop_first"]
+
+_CURSOR = ("sample_offset", "epoch_id", "sample_group_index", "sample_index")
+
+
+class DataSourceError(RuntimeError):
+    """The source of prompts cannot do what was asked; says what to do."""
+
+
+@runtime_checkable
+class DataSource(Protocol):
+    """What --data-source-path names: a class that is called with `args`."""
+
+    def get_samples(self, num_samples: int) -> list[Group]:
+        """So many groups, a group a prompt. Numbers of groups and samples never repeat in a run."""
+        ...
+
+    def add_samples(self, samples: list[Group]) -> None:
+        """Take groups back that were not trained on."""
+        ...
+
+    def save(self, rollout_id: int) -> None:
+        """Write down where the source stands after this rollout."""
+        ...
+
+    def load(self, rollout_id: int | None = None) -> None:
+        """Stand where `save` of that rollout stood."""
+        ...
+
+    def __len__(self) -> int:
+        """Prompts of an epoch."""
+        ...
+
+
+class RolloutDataSource:
+    """The prompts of --prompt-data, epoch after epoch; it takes nothing back."""
+
+    takes_groups_back = False
+
+    def __init__(self, args: Namespace) -> None:
+        self.args = args
+        self.epoch_id = 0
+        self.sample_group_index = 0
+        self.sample_index = 0
+        self.sample_offset = 0
+        self.metadata: dict[str, Any] = {}
+        self.dataset = _dataset(args) if args.rollout_global_dataset and args.prompt_data is not None else None
+        self._order_epoch()
+
+    def get_samples(self, num_samples: int) -> list[list[Sample]]:
+        """The next `num_samples` prompts, each copied `args.n_samples_per_prompt` times; epochs follow each other."""
+        return [self._group(prompt) for prompt in self._next_prompts(num_samples)]
+
+    def add_samples(self, samples: list[Group]) -> None:
+        raise DataSourceError(f"{type(self).__name__} takes no groups back: use RolloutDataSourceWithBuffer")
+
+    def save(self, rollout_id: int) -> None:
+        """Write cursor and buffer to `args.save`/rollout, as one file that is whole or not there."""
+        if self.args.rollout_global_dataset:
+            write_atomic(_state_file(self.args.save, rollout_id), json.dumps(encode(self._state())).encode())
+
+    def load(self, rollout_id: int | None = None) -> None:
+        """Take up what `save(rollout_id)` wrote; nothing to do for the first rollout (None or -1), or without --load.
+
+        Raises DataSourceError where the file is missing or no such file.
+        """
+        if not self.args.rollout_global_dataset or self.args.load is None or rollout_id is None or rollout_id < 0:
+            return
+        path = _state_file(self.args.load, rollout_id)
+        if not path.exists():
+            raise DataSourceError(
+                f"there is no {path}, so it is not known which prompts were used: load a checkpoint that has it, "
+                f"or begin anew with --start-rollout-id 0"
+            )
+        try:
+            self._restore(decode(json.loads(path.read_bytes())))
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataSourceError(f"{path} holds no state of a data source: {error!r}") from error
+        self._order_epoch()
+
+    def __len__(self) -> int:
+        return 0 if self.dataset is None else len(self.dataset)
+
+    def _state(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _CURSOR} | {"metadata": self.metadata}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        for name in _CURSOR:
+            setattr(self, name, int(state[name]))
+        self.metadata = state["metadata"]
+
+    def _next_prompts(self, count: int) -> list[Sample]:
+        if self.dataset is None:
+            return [Sample() for _ in range(count)]
+        prompts: list[Sample] = []
+        while len(prompts) < count:
+            if self.sample_offset >= len(self.dataset):
+                self.epoch_id, self.sample_offset = self.epoch_id + 1, 0
+                self._order_epoch()
+            taken = self.dataset.samples[self.sample_offset : self.sample_offset + count - len(prompts)]
+            prompts += taken
+            self.sample_offset += len(taken)
+        return prompts
+
+    def _group(self, prompt: Sample) -> list[Sample]:
+        group = [copy.deepcopy(prompt) for _ in range(self.args.n_samples_per_prompt)]
+        for sample in group:
+            sample.group_index, sample.index = self.sample_group_index, self.sample_index
+            self.sample_index += 1
+        self.sample_group_index += 1
+        return group
+
+    def _order_epoch(self) -> None:
+        if self.dataset is not None and self.args.rollout_shuffle:
+            self.dataset.shuffle(self.epoch_id)
+
+
+class RolloutDataSourceWithBuffer(RolloutDataSource):
+    """The same with a buffer in front: groups that came back go out first. The buffer is saved, partial samples too."""
+
+    takes_groups_back = True
+
+    def __init__(self, args: Namespace) -> None:
+        super().__init__(args)
+        self.buffer: list[Group] = []
+        self.buffer_filter = pop_first if args.buffer_filter_path is None else load_function(args.buffer_filter_path)
+
+    def get_samples(self, num_samples: int) -> list[Group]:
+        """Groups of the buffer, as --buffer-filter-path chooses, and then the next prompts."""
+        groups = self.buffer_filter(self.args, None, self.buffer, num_samples) if self.buffer and num_samples else []
+        return [*groups, *super().get_samples(num_samples - len(groups))]
+
+    def add_samples(self, samples: list[Group]) -> None:
+        """Put groups into the buffer, last. Raises DataSourceError, with nothing added, for what is no group."""
+        size = self.args.n_samples_per_prompt
+        for group in samples:
+            if not isinstance(group, list) or len(group) != size or not leaves(group):
+                shape = f"{len(group)} samples" if isinstance(group, list) else type(group).__name__
+                raise DataSourceError(f"a group of --n-samples-per-prompt {size} samples goes back, not {shape}")
+        self.buffer += samples
+
+    def get_buffer_length(self) -> int:
+        return len(self.buffer)
+
+    def update_metadata(self, metadata: Mapping[str, Any]) -> None:
+        self.metadata.update(metadata)
+
+    def get_metadata(self) -> dict[str, Any]:
+        return self.metadata
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"buffer": [_plain(group) for group in self.buffer]}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        buffer = [_samples(group) for group in state.get("buffer", [])]
+        super()._restore(state)
+        self.buffer = buffer
+
+
+def pop_first(args: Namespace, rollout_id: int | None, buffer: list[Group], num_samples: int) -> list[Group]:
+    """Takes the oldest groups out of the buffer, at most `num_samples`."""
+    taken = buffer[:num_samples]
+    del buffer[:num_samples]
+    return taken
+
+
+def _dataset(args: Namespace) -> Dataset:
+    tokenizer = load_tokenizer(args.hf_checkpoint, trust_remote_code=True)
+    processor = load_processor(args.hf_checkpoint, trust_remote_code=True)
+    if args.dump_details is not None:
+        tokenizer.save_pretrained(Path(args.dump_details) / "tokenizer")
+        if processor:
+            processor.save_pretrained(Path(args.dump_details) / "processor")
+    dataset = Dataset(
+        args.prompt_data,
+        tokenizer=tokenizer,
+        processor=processor,
+        max_length=args.rollout_max_prompt_len,
+        prompt_key=args.input_key,
+        multimodal_keys=args.multimodal_keys,
+        label_key=args.label_key,
+        metadata_key=args.metadata_key,
+        tool_key=args.tool_key,
+        apply_chat_template=args.apply_chat_template,
+        apply_chat_template_kwargs=args.apply_chat_template_kwargs,
+        seed=args.rollout_seed,
+    )
+    if not len(dataset):
+        raise DataSourceError(
+            f"{args.prompt_data} has no prompt of at most {args.rollout_max_prompt_len} tokens: "
+            "give another file with --prompt-data, or raise --rollout-max-prompt-len"
+        )
+    return dataset
+
+
+def _state_file(folder: str | None, rollout_id: int) -> Path:
+    if folder is None:
+        raise DataSourceError("there is no folder to save to: set --save")
+    return Path(folder) / "rollout" / f"global_dataset_state_dict_{rollout_id}.json"
+
+
+def _plain(node: Any) -> Any:
+    return [_plain(item) for item in node] if isinstance(node, list) else node.to_dict()
+
+
+def _samples(node: Any) -> Any:
+    return [_samples(item) for item in node] if isinstance(node, list) else Sample.from_dict(node)

@@ -1,0 +1,85 @@
+"""Groups of samples: their leaves where some were fanned out, and how a group goes back to be generated again."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+from vime.utils.types import Sample
+
+Group = list[Any]
+"""The samples of one prompt; a list stands for a sample that was fanned out."""
+
+_DONE = (Sample.Status.COMPLETED, Sample.Status.TRUNCATED, Sample.Status.FAILED)
+
+
+def leaves(node: Any) -> list[Sample]:
+    """Every sample in `node`, a sample or lists of them however deep, in order."""
+    if not isinstance(node, list | tuple):
+        return [node]
+    return [leaf for item in node for leaf in leaves(item)]
+
+
+def snapshot(group: Group) -> Group:
+    """Copies that keep what the samples are now, whatever becomes of them. Lists are shared: samples replace theirs."""
+    return [snapshot(item) if isinstance(item, list) else _kept(item) for item in group]
+
+
+def _kept(sample: Sample) -> Sample:
+    kept = copy.copy(sample)
+    kept.metadata = dict(sample.metadata)
+    return kept
+
+
+def fresh(sample: Sample) -> Sample:
+    """The prompt of `sample` with nothing generated yet."""
+    return Sample(
+        group_index=sample.group_index,
+        index=sample.index,
+        prompt=sample.prompt,
+        label=sample.label,
+        multimodal_inputs=sample.multimodal_inputs,
+        apply_chat_template_kwargs=sample.apply_chat_template_kwargs,
+        metadata={name: value for name, value in sample.metadata.items() if name != "start_rollout_id"},
+        generate_function_path=sample.generate_function_path,
+        custom_rm_path=sample.custom_rm_path,
+        train_metadata=sample.train_metadata,
+        session_id=sample.session_id,
+    )
+
+
+def to_go_on(group: Group, issued: Group, rollout_id: int, partial: bool) -> Group:
+    """The group as it goes back into the buffer: with what was generated where `partial`, else its prompts alone.
+
+    A fan-out that was cut short cannot go on in the middle: its prompt stands for it.
+    """
+    if not partial or len(group) != len(issued):
+        return [fresh(leaves(prompt)[0]) for prompt in issued]
+    return [_item_to_go_on(item, prompt, rollout_id) for item, prompt in zip(group, issued, strict=True)]
+
+
+def _item_to_go_on(item: Any, prompt: Any, rollout_id: int) -> Any:
+    if isinstance(item, list) and (not item or any(leaf.status not in _DONE for leaf in leaves(item))):
+        return fresh(leaves(prompt)[0])
+    for leaf in leaves(item):
+        if leaf.response:
+            leaf.metadata.setdefault("start_rollout_id", rollout_id)
+    return item
+
+
+def name_leaves(group: Group, issued: Group) -> None:
+    """Give leaves of fan-outs what they lack of their prompt: its group, its index, and one rollout_id for all."""
+    for item, origin in zip(group, issued, strict=True):
+        if not isinstance(item, list):
+            continue
+        prompt = leaves(origin)[0]
+        for leaf in leaves(item):
+            leaf.group_index = prompt.group_index if leaf.group_index is None else leaf.group_index
+            leaf.index = prompt.index if leaf.index is None else leaf.index
+            leaf.rollout_id = prompt.index if leaf.rollout_id is None else leaf.rollout_id
+
+
+def in_order(groups: Iterable[tuple[int, Group]]) -> list[Group]:
+    """Groups by number, lowest first."""
+    return [group for _, group in sorted(groups, key=lambda pair: pair[0])]

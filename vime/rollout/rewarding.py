@@ -1,0 +1,126 @@
+"""Rewards under a deadline: what hangs, raises or is no number is retried, and then fails, counts as zero or is dropped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import numbers
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from vime.rollout.rm_hub import RewardTypeRefused, async_rm, batched_async_rm
+from vime.rollout.user_calls import UserCalls
+from vime.rollout.together import together
+from vime.utils.per_loop import PerLoopMeta
+from vime.utils.types import Sample
+
+logger = logging.getLogger(__name__)
+
+_FAILED = "reward_failed"
+_TIMEOUT, _RETRIES, _ON_FAILURE = 120.0, 2, "fail"
+
+
+class RewardFailed(RuntimeError):
+    """A sample got no usable reward; names it, what its reward function did, and the option to live with it."""
+
+    def __init__(self, sample: Sample, what: str) -> None:
+        super().__init__(
+            f"reward of sample {sample.index} (prompt {sample.group_index}): {what}; --rm-timeout and --rm-retries set "
+            "how long and how often it is tried, --rm-on-failure zero or drop goes on without it"
+        )
+        self.sample_index = sample.index
+
+
+class RewardInvalid(RewardFailed):
+    """The reward function returned something that is no finite number."""
+
+
+def reward_failed(item: Any) -> bool:
+    """Whether a sample got no reward, and is not trained on because of it."""
+    return isinstance(item, Sample) and _FAILED in item.metadata
+
+
+class RewardRunner(metaclass=PerLoopMeta):
+    """Gives samples their rewards. One an event loop and `args`; `failures` counts what went wrong, by kind."""
+
+    def __init__(self, args: Namespace) -> None:
+        self.args = args
+        self.timeout: float = getattr(args, "rm_timeout", _TIMEOUT)
+        self.retries: int = getattr(args, "rm_retries", _RETRIES)
+        self.on_failure: str = getattr(args, "rm_on_failure", _ON_FAILURE)
+        self.failures: Counter[str] = Counter()
+        self._calls = UserCalls()
+
+    async def reward_one(self, args: Namespace, sample: Sample) -> None:
+        """Set `sample.reward`. Raises RewardFailed where the policy says so."""
+        own = sample.custom_rm_path or args.custom_rm_path
+        await self._reward(args, [sample], lambda: _alone(async_rm(args, sample)), bool(own))
+
+    async def reward_group(self, args: Namespace, samples: Sequence[Sample]) -> None:
+        """Set the rewards of several at once, in their order."""
+        if args.custom_rm_path is None:
+            await together(self.reward_one(args, sample) for sample in samples)
+        else:
+            await self._reward(args, samples, lambda: batched_async_rm(args, samples), True)
+
+    async def _reward(
+        self, args: Namespace, samples: Sequence[Sample], call: Callable[[], Coroutine[Any, Any, Any]], users: bool
+    ) -> None:
+        problem: Exception | None = None
+        for _ in range(self.retries + 1):
+            try:
+                timed = self._calls.run(call, self.timeout) if users else asyncio.wait_for(call(), self.timeout)
+                _set(args, samples, await timed)
+                return
+            except RewardTypeRefused:
+                raise
+            except TimeoutError:
+                self.failures["reward_timeout"] += 1
+                problem = RewardFailed(samples[0], f"no answer within {self.timeout:g} s")
+            except RewardInvalid as error:
+                self.failures["reward_invalid"] += 1
+                problem = error
+            except Exception as error:
+                self.failures["reward_error"] += 1
+                problem = RewardFailed(samples[0], f"{type(error).__name__}: {error}")
+                problem.__cause__ = error
+            logger.warning("%s", problem)
+        self._settle(args, samples, problem)
+
+    def _settle(self, args: Namespace, samples: Sequence[Sample], problem: Exception | None) -> None:
+        self.failures["reward_failed"] += len(samples)
+        if self.on_failure == "fail":
+            raise problem
+        for sample in samples:
+            sample.reward = {args.reward_key: 0.0} if args.reward_key else 0.0
+            if self.on_failure == "drop":
+                sample.remove_sample = True
+                sample.metadata[_FAILED] = str(problem)
+
+
+async def _alone(reward: Coroutine[Any, Any, Any]) -> list[Any]:
+    return [await reward]
+
+
+def _set(args: Namespace, samples: Sequence[Sample], rewards: Any) -> None:
+    if len(rewards) != len(samples):
+        raise RewardInvalid(samples[0], f"{len(rewards)} rewards for {len(samples)} samples")
+    for sample, reward in zip(samples, rewards, strict=True):
+        check_reward(sample, reward, getattr(args, "reward_key", None))
+    for sample, reward in zip(samples, rewards, strict=True):
+        sample.reward = reward
+
+
+def check_reward(sample: Sample, reward: Any, key: str | None) -> None:
+    """Raises RewardInvalid unless `reward`, or its entry `key`, is a finite number."""
+    if isinstance(reward, Mapping):
+        if key is None:
+            return
+        if key not in reward:
+            raise RewardInvalid(sample, f"--reward-key {key} is not in it; it has {', '.join(map(str, reward))}")
+        reward = reward[key]
+    if not isinstance(reward, numbers.Real) or not math.isfinite(reward):
+        raise RewardInvalid(sample, f"{reward!r} is no finite number")

@@ -1,0 +1,240 @@
+"""Prompts from files: JSON lines or Parquet, a part of one by `path@[a:b]`, as samples in the order of an epoch."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import random
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from vime.utils.chat_messages import as_messages
+from vime.utils.types import Sample
+
+__all__ = ["DataError", "Dataset", "filter_long_prompt", "get_source", "process_rollout_data", "read_file"]
+
+logger = logging.getLogger(__name__)
+
+_PART = re.compile(r"(?P<path>.*)@\[(?P<start>-?\d*):(?P<stop>-?\d*)\]")
+_EXCERPT = 80
+
+
+class DataError(ValueError):
+    """Data that cannot be used: names the file and the line, and says how to mend it."""
+
+    def __init__(self, where: str, what: str, fix: str) -> None:
+        super().__init__(f"{where}: {what}; {fix}")
+        self.where, self.what, self.fix = where, what, fix
+
+
+def read_file(path: str) -> Iterator[dict[str, Any]]:
+    """The rows of a .jsonl or .parquet file, one after the other; of `path@[a:b]` the part that the slice names.
+
+    A bound may be negative, counted from the end. Raises FileNotFoundError, and DataError for a row that is no object.
+    """
+    name, part = _parse_generalized_path(str(path))
+    if not Path(name).is_file():
+        raise FileNotFoundError(f"there is no file {name}; --prompt-data or --eval-prompt-data names it")
+    reader = _READERS.get(Path(name).suffix)
+    if reader is None:
+        raise DataError(name, f"files ending in {Path(name).suffix!r} are not read", f"use {' or '.join(_READERS)}")
+    return reader(name, part)
+
+
+def _parse_generalized_path(s: str) -> tuple[str, slice | None]:
+    """("file", slice(a, b)) of "file@[a:b]"; no slice where there is none."""
+    found = _PART.fullmatch(s)
+    if found is None:
+        return s, None
+    start, stop = (int(bound) if bound else None for bound in found.group("start", "stop"))
+    return found["path"], slice(start, stop)
+
+
+def _json_lines(path: str, part: slice | None) -> Iterator[dict[str, Any]]:
+    def lines() -> Iterator[tuple[int, str]]:
+        with Path(path).open(encoding="utf-8", errors="surrogateescape") as file:
+            yield from ((number, line) for number, line in enumerate(file, 1) if not line.isspace())
+
+    return (_row(f"{path}:{number}", line) for number, line in _taken(lines, part, lambda: sum(1 for _ in lines())))
+
+
+def _row(where: str, line: str) -> dict[str, Any]:
+    try:
+        line.encode("utf-8")
+        row = json.loads(line)
+    except UnicodeEncodeError:
+        raise DataError(where, "bytes that are no UTF-8", "write the file in UTF-8") from None
+    except ValueError as error:
+        hint = f"mend or delete the line, which begins {line.strip()[:_EXCERPT]!r}"
+        raise DataError(where, f"no JSON: {error}", hint) from None
+    if not isinstance(row, dict):
+        raise DataError(where, f"a {type(row).__name__} where an object is needed", 'write {"input": ..., ...}')
+    return row
+
+
+def _parquet(path: str, part: slice | None) -> Iterator[dict[str, Any]]:
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError(f"{path} is read by pyarrow, which is not installed: pip install pyarrow") from error
+    file = pyarrow.parquet.ParquetFile(path)
+    rows = lambda: (row for batch in file.iter_batches() for row in batch.to_pylist())  # noqa: E731
+    return _taken(rows, part, lambda: file.metadata.num_rows)
+
+
+def _taken(rows: Any, part: slice | None, count: Any) -> Iterator[Any]:
+    """The part of `rows()`; they are counted only where a bound is negative."""
+    if part is None:
+        return rows()
+    if min(part.start or 0, part.stop or 0) < 0:
+        part = slice(*part.indices(count()))
+    return itertools.islice(rows(), part.start, part.stop)
+
+
+_READERS = {".jsonl": _json_lines, ".parquet": _parquet}
+
+
+class Dataset:
+    """The prompts of a file as samples; `samples` is in the order of the epoch."""
+
+    def __init__(
+        self,
+        path: str,
+        tokenizer: Any,
+        processor: Any,
+        max_length: int | None,
+        *,
+        prompt_key: str = "text",
+        multimodal_keys: Mapping[str, str] | None = None,
+        label_key: str | None = None,
+        tool_key: str | None = None,
+        metadata_key: str = "metadata",
+        seed: int = 42,
+        apply_chat_template: bool = False,
+        apply_chat_template_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Read them all; with `apply_chat_template` each prompt is rendered here, once.
+
+        Prompts of more than `max_length` tokens are left out. Raises DataError where a row lacks a field.
+        """
+        samples = []
+        for number, row in enumerate(read_file(path), 1):
+            where = f"{path}, row {number}"
+            prompt = _field(row, prompt_key, where, "--input-key")
+            if apply_chat_template or multimodal_keys is not None:
+                prompt = as_messages(prompt, row, multimodal_keys)
+            tools = _tools(row, tool_key, where)
+            metadata = dict(row.get(metadata_key) or {}) | ({} if tools is None else {"tools": tools})
+            images = _vision(prompt, processor, where) if processor else None
+            if apply_chat_template:
+                prompt = tokenizer.apply_chat_template(
+                    prompt,
+                    tools=tools,
+                    tokenize=False,
+                    add_generation_prompt=True,
+                    **(apply_chat_template_kwargs or {}),
+                )
+            label = None if label_key is None else _field(row, label_key, where, "--label-key")
+            samples.append(Sample(prompt=prompt, label=label, metadata=metadata, multimodal_inputs=images))
+        self.origin_samples = filter_long_prompt(samples, tokenizer, processor, max_length)
+        self.samples = self.origin_samples
+        self.seed = seed
+        self.epoch_id = -1
+
+    def shuffle(self, new_epoch_id: int) -> None:
+        """Order the samples for an epoch; the order depends on the seed and the epoch alone."""
+        if self.epoch_id != new_epoch_id:
+            order = list(range(len(self.origin_samples)))
+            random.Random(self.seed + new_epoch_id).shuffle(order)
+            self.samples = [self.origin_samples[i] for i in order]
+            self.epoch_id = new_epoch_id
+
+    def __getitem__(self, idx: int) -> Sample:
+        return self.samples[idx]
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+
+def _field(row: Mapping[str, Any], key: str, where: str, option: str) -> Any:
+    if row.get(key) is None:
+        raise DataError(where, f"no field {key!r}", f"it has {', '.join(row) or 'none'}: name one with {option}")
+    return row[key]
+
+
+def _tools(row: Mapping[str, Any], key: str | None, where: str) -> list[Any] | None:
+    if key is None or row.get(key) is None:
+        return None
+    tools = row[key]
+    try:
+        tools = json.loads(tools) if isinstance(tools, str) else list(tools)
+    except (TypeError, ValueError):
+        tools = None
+    if not isinstance(tools, list):
+        raise DataError(where, f"the tools in {key!r} are no list", "write a list of tools, or JSON of one")
+    return tools
+
+
+def _vision(prompt: Any, processor: Any, where: str) -> dict[str, Any]:
+    from vime.utils.processing_utils import process_vision_info
+
+    if not isinstance(prompt, list):
+        raise DataError(where, "the prompt is text where messages are needed", "set --apply-chat-template")
+    return process_vision_info(prompt, processor)
+
+
+def filter_long_prompt(
+    origin_samples: list[Sample], tokenizer: Any, processor: Any, max_length: int | None
+) -> list[Sample]:
+    """Those whose prompt has at most `max_length` tokens, in their order. Prompts that are messages are all kept."""
+    if max_length is None or not origin_samples:
+        return origin_samples
+    if not isinstance(origin_samples[0].prompt, str):
+        logger.warning("prompts that are messages have no length yet: --apply-chat-template lets them be filtered")
+        return origin_samples
+    with_images = {i for i, sample in enumerate(origin_samples) if processor and _has_images(sample)}
+    texts = [sample.prompt for i, sample in enumerate(origin_samples) if i not in with_images]
+    lengths = iter([len(ids) for ids in tokenizer(texts, add_special_tokens=False)["input_ids"]] if texts else [])
+    kept = [
+        sample
+        for i, sample in enumerate(origin_samples)
+        if (_length_with_images(sample, processor) if i in with_images else next(lengths)) <= max_length
+    ]
+    logger.info("%d of %d prompts are longer than %d tokens", len(origin_samples) - len(kept), len(texts), max_length)
+    return kept
+
+
+def _has_images(sample: Sample) -> bool:
+    return any(value is not None for value in (sample.multimodal_inputs or {}).values())
+
+
+def _length_with_images(sample: Sample, processor: Any) -> int:
+    from vime.utils.processing_utils import build_processor_kwargs
+
+    return len(processor(text=sample.prompt, **build_processor_kwargs(sample.multimodal_inputs))["input_ids"][0])
+
+
+def get_source(sample: Sample) -> str:
+    """Where a sample comes from, for metrics by source."""
+    return getattr(sample, "source", None) or (sample.metadata or {}).get("source_name") or "unknown"
+
+
+def process_rollout_data(args: Any, rollout_data_ref: list[Any], dp_rank: int, dp_size: int) -> dict[str, Any]:
+    """This rank's share of a rollout, fetched from Ray's object store.
+
+    `total_lengths` and `local_raw_reward` are cut to the share; `raw_reward` stays the whole batch's, as metrics by
+    prompt need it.
+    """
+    if len(rollout_data_ref) != dp_size:
+        raise ValueError(f"{len(rollout_data_ref)} shares of rollout data for {dp_size} data-parallel ranks")
+    import ray
+
+    data = ray.get(rollout_data_ref[dp_rank].inner)
+    share = data["partition"]
+    data["total_lengths"] = [data["total_lengths"][i] for i in share]
+    if "raw_reward" in data:
+        data["local_raw_reward"] = [data["raw_reward"][i] for i in share]
+    return data

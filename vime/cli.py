@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 _ABOUT = """\
 usage: vime train [--config FILE.yaml] [--dry-run [--json] [--all]] [OPTION ...]
+       vime report RUN [--out FILE] [--open]
        vime --help [GROUP | OPTION | all]
        vime --version
 
@@ -13,10 +14,15 @@ Reinforcement-learning post-training of language models: vLLM generates, Megatro
 This version resolves and checks the configuration of a run (train --dry-run); it has no command that trains yet. To bring
 changes of the upstream project over, use `sync` (`vime-sync` where another `sync` comes first on PATH).
 
+train: a run, or with --dry-run its configuration
   --config FILE    options from a YAML file; flags win over it, and a later file over an earlier one
   --dry-run        show every value and where it comes from, and start nothing
   --json           the same for machines
   --all            with what vLLM and Megatron-core leave at their defaults
+
+report: one HTML page about the run whose log is in the folder RUN
+  --out FILE       where to write; RUN/report.html when left out
+  --open           show it in the browser
 
 example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry-run
 

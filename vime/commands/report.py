@@ -5,7 +5,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from vime.observability.run_read import NoRun, read_run
+from vime.observability.run_read import PARTS, NoRun, read_run
 
 USAGE = """vime report RUN [--out FILE] [--open]
 
@@ -52,9 +52,9 @@ def write(folder: Path, out: Path | None = None) -> Path:
 
 def latest(folder: Path) -> Path:
     """The folder itself where it has a log, else the latest of those in it that have one."""
-    if (folder / "metrics.jsonl").exists() or not folder.is_dir():
+    if any((folder / name).exists() for name in PARTS):
         return folder
-    logs = sorted(folder.glob("*/metrics.jsonl"), key=lambda path: path.stat().st_mtime)
+    logs = sorted(folder.glob("*/events.jsonl"), key=lambda path: path.stat().st_mtime)
     return logs[-1].parent if logs else folder
 
 

@@ -90,3 +90,15 @@ def compute_rollout_step(args: Namespace, rollout_id: int) -> int:
     if not args.wandb_always_use_train_step:
         return rollout_id
     return rollout_id * args.rollout_batch_size * args.n_samples_per_prompt // args.global_batch_size
+
+
+def is_eval_score(name: str) -> bool:
+    """Whether a metric is the mean reward of an evaluation set (eval/NAME), and no part or ratio of it."""
+    family, _, rest = name.partition("/")
+    return (
+        family == "eval"
+        and "/" not in rest
+        and rest != "step"
+        and not rest.endswith("-truncated_ratio")
+        and "-pass@" not in rest
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+PARTS = ("config.json", "metrics.jsonl", "events.jsonl", "samples")
 _Table = dict[str, dict[int, dict[str, float]]]
 """Step key, step, metric."""
 
@@ -61,8 +62,8 @@ class Run:
 def read_run(folder: Path) -> Run:
     """The run in `folder`; NoRun where there is none. What a resume did again replaces what was there before."""
     metrics = folder / "metrics.jsonl"
-    if not folder.is_dir() or not (metrics.exists() or (folder / "config.json").exists()):
-        raise NoRun(f"{folder}: there is no run's log (config.json, metrics.jsonl); name the folder given by --run-dir")
+    if not any((folder / name).exists() for name in PARTS):
+        raise NoRun(f"{folder}: there is no run's log ({', '.join(PARTS)}); name the folder given by --run-dir")
     table: _Table = {}
     times: list[float] = []
     damaged = resumes = 0

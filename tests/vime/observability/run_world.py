@@ -58,7 +58,7 @@ def learned(folder: Path, steps: int = 80, seed: int = 0) -> RunLog:
         now[0] += 0.3
         log.log(
             {
-                "rollout/raw_reward": share + draw.gauss(0, 0.03),
+                "rollout/raw_reward": min(1.0, share + draw.gauss(0, 0.03)),
                 "rollout/response_len/mean": 4.0 + abs(draw.gauss(0, 0.05)),
                 "rollout/response_len/max": draw.choice([4.0, 4.0, 5.0, 8.0]),
                 "rollout/response_len/min": 4.0,

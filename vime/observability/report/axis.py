@@ -33,7 +33,7 @@ def axis(values: Sequence[float], start: float, end: float, scale: Scale, count:
         return _log(min(positive), max(positive), start, end)
     low, high = min(values), max(values)
     if not high - low > abs(high) * 1e-12:
-        low, high = low - (abs(low) or 1.0) * 0.5, high + (abs(high) or 1.0) * 0.5
+        low, high = (low - abs(low) * 0.5, high + abs(high) * 0.5) if low else (0.0, 1.0)
     step = _step((high - low) / count)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(number * step, 12) if step > 1e-9 else number * step for number in range(first, last + 1))
@@ -51,14 +51,3 @@ def _log(low: float, high: float, start: float, end: float) -> Axis:
     stride = max(1, math.ceil((last - first) / 5))
     ticks = tuple(10.0**power for power in range(first, last + 1, stride))
     return Axis(10.0**first, 10.0**last, start, end, "log", ticks)
-
-
-def text(value: float) -> str:
-    """A number, short: four digits that count."""
-    if not math.isfinite(value):
-        return str(value)
-    if value and (abs(value) < 1e-3 or abs(value) >= 1e6):
-        mantissa, _, power = f"{value:.2e}".partition("e")
-        return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
-    shown = f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
-    return shown

@@ -44,15 +44,16 @@ def excerpt(row: Mapping[str, Any]) -> dict[str, Any]:
     pieces, response_length = _list(row.get("pieces")), row.get("response_length")
     notes: list[str] = []
     if pieces and isinstance(response_length, int) and 0 <= response_length <= len(pieces):
-        start = len(pieces) - response_length
-        prompt = [[piece] for piece in pieces[:start]]
-        response = list(_scored(pieces[start:], row))
+        asked, said = pieces[: len(pieces) - response_length], pieces[len(pieces) - response_length :]
+        prompt = [[piece] for piece in asked[-MOST_TOKENS:]]
+        response = list(_scored(said[:MOST_TOKENS], row))
     else:
-        prompt, response = [[_prompt(row.get("prompt"))]], [[str(row.get("response", "")), None, 1]]
+        asked, said = [_prompt(row.get("prompt"))], [str(row.get("response", ""))]
+        prompt, response = [[asked[0]]], [[said[0], None, 1]]
         notes.append("The tokens' texts were not logged: no logprobs here.")
     return {
-        "prompt": _cut(prompt, "prompt", notes, keep_end=True),
-        "response": _cut(response, "response", notes),
+        "prompt": _cut(prompt[::-1], "prompt", asked, notes)[::-1],
+        "response": _cut(response, "response", said, notes),
         "about": [[label, visible(str(value))[:200]] for label, value in _about(row)],
         "reward": _number(row.get("reward")),
         "notes": notes,
@@ -85,22 +86,21 @@ def _scored(pieces: Sequence[str], row: Mapping[str, Any]) -> Iterator[list[Any]
         yield [piece, _number(logprob), 1 if trained else 0]
 
 
-def _cut(pieces: list[list[Any]], what: str, notes: list[str], keep_end: bool = False) -> list[list[Any]]:
-    """The pieces made visible; a note says what is left out."""
-    kept, characters = [], 0
-    for piece in reversed(pieces) if keep_end else pieces:
-        room = MOST_CHARACTERS - characters
-        if len(kept) == MOST_TOKENS or room <= 0:
+def _cut(pieces: list[list[Any]], what: str, whole: Sequence[Any], notes: list[str]) -> list[list[Any]]:
+    """The first pieces, made visible; of a prompt they come from its end. A note says what is left out of `whole`."""
+    kept, room = [], MOST_CHARACTERS
+    for text, *about in pieces:
+        text = str(text)
+        kept.append([visible(text[-room:] if what == "prompt" else text[:room]), *about])
+        room -= len(text)
+        if room <= 0:
             break
-        text = str(piece[0])
-        kept.append([visible(text[-room:] if keep_end else text[:room]), *piece[1:]])
-        characters += len(text)
-    whole = sum(len(str(piece[0])) for piece in pieces)
-    shown = min(characters, MOST_CHARACTERS)
-    if shown < whole:
-        side = "end" if keep_end else "beginning"
-        notes.append(f"The {what} has {whole:,} characters; its {side} is shown, {shown:,} of them.")
-    return kept[::-1] if keep_end else kept
+    characters = sum(len(str(piece)) for piece in whole)
+    shown = sum(len(str(piece[0])) for piece in pieces[: len(kept)]) + min(room, 0)
+    if shown < characters:
+        side = "end" if what == "prompt" else "beginning"
+        notes.append(f"The {what} has {characters:,} characters; its {side} is shown, {shown:,} of them.")
+    return kept
 
 
 def visible(text: str) -> str:

@@ -115,7 +115,8 @@ function showStep(step) {
   const pick = document.getElementById("pick");
   pick.replaceChildren();
   step.samples.forEach((sample, number) => {
-    const button = element("button", "", String(number + 1));
+    const verdict = { 0: " ✗", 1: " ✓" }[sample.reward] || "";
+    const button = element("button", "", number + 1 + verdict);
     button.type = "button";
     if (sample.reward !== null) {
       button.title = "reward " + sample.reward;

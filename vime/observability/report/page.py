@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from vime.observability.report.axis import text
+from vime.observability.number_text import text
 from vime.observability.report.excerpts import excerpts, visible
 from vime.observability.report.panels import filled
 from vime.observability.report.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, plot

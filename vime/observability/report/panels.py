@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from vime.observability.metric_utils import is_eval_score
 from vime.observability.run_read import Series
 
 Scale = Literal["linear", "log"]
@@ -116,7 +117,6 @@ PANELS: tuple[Panel, ...] = (
             Line("rollout/repetition_frac", "repetition"),
         ),
         low=0,
-        high=1,
     ),
     Panel("Clipped", "share of the tokens", (Line("train/pg_clipfrac", "clipped"),), low=0),
     Panel("Step size", "", (Line("train/lr-pg_0", "lr"),), low=0),
@@ -144,12 +144,11 @@ def _matching(pattern: str, series: Mapping[str, Series]) -> list[str]:
     if "*" not in pattern:
         return [pattern] if pattern in series else []
     names = fnmatch.filter(series, pattern)
-    return sorted(name for name in names if name.count("/") == pattern.count("/") and is_score(name))
-
-
-def is_score(name: str) -> bool:
-    """Of what an evaluation logs, the mean reward of a set: no part of it, no ratio, no pass@k."""
-    return not name.startswith("eval/") or not ("pass@" in name or name.endswith(("-truncated_ratio", "/step")))
+    return sorted(
+        name
+        for name in names
+        if name.count("/") == pattern.count("/") and (is_eval_score(name) or not name.startswith("eval/"))
+    )
 
 
 def _matched(pattern: str, name: str) -> str:

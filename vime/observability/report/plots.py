@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vime.observability.report.axis import Axis, axis, text
+from vime.observability.number_text import text
+from vime.observability.report.axis import Axis, axis
 from vime.observability.report.panels import Filled
 from vime.observability.run_read import Series
 
@@ -12,6 +13,8 @@ WIDTH, HEIGHT = 380, 210
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 10, 24
 MOST_POINTS = 400
 """Points of a line; of more, the extremes of each stretch are drawn."""
+FEW_POINTS = 12
+"""Up to so many are marked one by one."""
 COLOURS = 8
 
 
@@ -23,7 +26,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Mark:
-    """One line or one layer: `d` is an SVG path; a single point has `dots` instead."""
+    """One line or one layer: `d` is an SVG path, empty for a single point; few points have `dots` as well."""
 
     label: str
     last: str
@@ -73,8 +76,10 @@ def plot(filled: Filled) -> Plot:
             else [(across.at(step), up.at(value)) for step, value in zip(one.steps, tops[number - 1])]
         )
         d = _path(points) if not panel.stacked else _path(points) + _path(below[::-1]).replace("M", "L", 1) + "Z"
-        dots = tuple(points) if len(points) == 1 else ()
-        marks.append(Mark(label, text(filled.series[number][1].values[-1]), number % COLOURS, "" if dots else d, dots))
+        dots = tuple(points) if len(points) <= FEW_POINTS and not panel.stacked else ()
+        marks.append(
+            Mark(label, text(filled.series[number][1].values[-1]), number % COLOURS, d if len(points) > 1 else "", dots)
+        )
     keys = {one.step_key for _, one in series}
     return Plot(
         title=panel.title,

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vime.observability.metric_utils import mean
-from vime.observability.report.axis import text
-from vime.observability.report.panels import is_score
+from vime.observability.metric_utils import is_eval_score, mean
+from vime.observability.number_text import text
 from vime.observability.run_read import Run, Series
 
 HIGHLIGHTS = (
@@ -67,7 +66,7 @@ def result(run: Run) -> Sentence:
     if scores:
         parts = [f"{one.name.removeprefix('eval/')} {_from_to(one)}" for one in scores]
         better = all(one.values[-1] > one.values[0] for one in scores)
-        return Sentence("Mean reward in evaluation: " + "; ".join(parts) + ".", "good" if better else "plain")
+        return Sentence(f"{_what_is_scored(run)}: {'; '.join(parts)}.", "good" if better else "plain")
     reward = _finite(run, "rollout/raw_reward")
     if reward and len(reward.values) > 1:
         first, last = mean(reward.values[:_ENDS]), mean(reward.values[-_ENDS:])
@@ -145,13 +144,16 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def _what_is_scored(run: Run) -> str:
+    config = _config(run)
+    if config.get("rm_type") != "exact_match" or config.get("custom_rm_path"):
+        return "Mean reward in evaluation"
+    return "Greedy accuracy" if config.get("eval_temperature") == 0 else "Accuracy of drawn answers"
+
+
 def _scores(run: Run) -> list[Series]:
     """Evaluations that there are at least two of."""
-    finite = [
-        one.finite()
-        for name, one in sorted(run.series.items())
-        if name.count("/") == 1 and name.startswith("eval/") and is_score(name)
-    ]
+    finite = [one.finite() for name, one in sorted(run.series.items()) if is_eval_score(name)]
     return [one for one in finite if len(one.steps) > 1]
 
 

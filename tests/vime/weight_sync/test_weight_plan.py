@@ -1,5 +1,7 @@
 """Laws of the plan and of how tensors lie in a bucket."""
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,7 +33,7 @@ def test_every_tensor_once_in_order_within_the_bytes(metas, limit):
 @given(tensors, st.integers(1, 4000))
 def test_buckets_are_full(metas, limit):
     buckets = plan_weights(metas, limit).buckets
-    for this, following in zip(buckets, buckets[1:], strict=False):
+    for this, following in itertools.pairwise(buckets):
         assert this.nbytes + aligned(following.tensors[0].nbytes) > limit
 
 

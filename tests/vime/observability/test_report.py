@@ -79,6 +79,8 @@ def test_a_page_of_a_whole_run(tmp_path):
     data = json.loads(seen.data)
     reward = data["plots"][0]
     assert reward["x"] == list(range(80)) and reward["lines"][0]["label"] == "reward"
+    time = next(one for one in data["plots"] if one["lines"][0]["label"] == "generation")["lines"]
+    assert [line["label"] for line in time] == ["generation", "logprobs", "update", "weight sync", "other"]
     token = next(one for one in data["samples"] if one["kind"] == "rollout")["samples"][0]["response"][0]
     assert token[1] < 0 and token[2] == 1
 

@@ -38,11 +38,15 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 @contextmanager
 def alone(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """One process at a time; another one waits, or else gets a BlockingIOError. The lock is the kernel's, on the folder:
-    a process that is killed leaves nothing behind."""
+    """One process at a time; another one waits, or else gets an OSError. The lock is the kernel's, on the folder: a process
+    that is killed leaves nothing behind. Where a file system knows no such locks, nobody waits."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if not wait:
+                raise
         yield
     finally:
         os.close(handle)

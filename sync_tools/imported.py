@@ -23,7 +23,9 @@ def new_repository(to: Path, files: Mapping[str, Blob], subject: str, trailers: 
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
         with _scratch(to) as scratch:
-            Repo(scratch, scratch).run("init", "--quiet", "--template=", "--initial-branch=main")
+            Repo(scratch, scratch).run(
+                "init", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=main"
+            )
             repo = Repo(scratch / ".git", scratch)
             commit = _store(repo, files, subject, trailers)
             repo.run(*AS_WRITTEN, "reset", "--hard", "--quiet", commit)
@@ -58,7 +60,7 @@ def _scratch(to: Path) -> Iterator[Path]:
 def _remove_abandoned(to: Path) -> None:
     for part in to.parent.iterdir():
         if re.fullmatch(rf"\.{re.escape(to.name)}\.\d+\.part", part.name) and part.is_dir() and not part.is_symlink():
-            with suppress(BlockingIOError), alone(part, wait=False):
+            with suppress(OSError), alone(part, wait=False):
                 shutil.rmtree(part, ignore_errors=True)
 
 
@@ -69,7 +71,9 @@ def _store(repo: Repo, files: Mapping[str, Blob], subject: str, trailers: Mappin
     root, folders = trees({path: (blob.mode, oids[path]) for path, blob in files.items()})
     by = f"{who.name} <{who.email}>"
     message = "\n".join((subject, "", *(f"{k}: {v}" for k, v in trailers.items()), f"Signed-off-by: {by}\n"))
-    commit = f"tree {root}\nauthor {by} {who.date}\ncommitter {by} {who.date}\n\n{message}".encode()
+    commit = f"tree {root}\nauthor {by} {who.date}\ncommitter {by} {who.date}\n\n{message}".encode(
+        "utf-8", "surrogateescape"
+    )
     blobs = (("blob", blob.data) for blob in files.values() if blob.mode != GITLINK)
     pack = packed((("commit", commit), *(("tree", folder) for folder in folders), *blobs))
     folder = repo.git_dir / "objects" / "pack"

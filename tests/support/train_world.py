@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
 from megatron_world import VOCAB, made_args
+from safetensors.torch import load_file
 
 from vime.backends.megatron_utils.actor import MegatronTrainRayActor
 from vime.config.args import Args
+from vime.utils.network import get_free_port
 
 TRAINING = [
     "--use-dynamic-batch-size",
@@ -68,3 +71,29 @@ def weights_of(actor: MegatronTrainRayActor) -> list[Any]:
 def largest_difference(one: Sequence[Any], other: Sequence[Any]) -> float:
     """Of two lists of tensors."""
     return max(float((a - b).abs().max()) for a, b in zip(one, other, strict=True))
+
+
+def _rank(rank: int, world: int, port: int, args: Args, rollouts: list[dict[str, list[Any]]], out: str) -> None:
+    """One of several ranks: the figures of each rollout, and the weights in Hugging Face's form on rank 0."""
+    actor = MegatronTrainRayActor(world, rank, "127.0.0.1", port)
+    actor.init(args)
+    figures = []
+    for number, rollout in enumerate(rollouts):
+        figures.append(actor.train(number, with_engine_log_probs(actor, rollout)))
+    actor.save_hf(Path(out) / "hf")
+    torch.save(figures, Path(out) / f"figures-{rank}.pt")
+    actor.close()
+
+
+def train_on_ranks(
+    args: Args, rollouts: list[dict[str, list[Any]]], world: int, out: Path
+) -> tuple[list[list[dict[str, float]]], dict[str, Any]]:
+    """(figures of each rank and rollout, weights afterwards) of training on `world` processes."""
+    out.mkdir()
+    arguments = (world, get_free_port(), args, rollouts, str(out))
+    torch.multiprocessing.start_processes(_rank, arguments, nprocs=world, start_method="spawn")
+    figures = [torch.load(out / f"figures-{rank}.pt") for rank in range(world)]
+    weights: dict[str, Any] = {}
+    for file in sorted((out / "hf").glob("*.safetensors")):
+        weights |= load_file(file)
+    return figures, weights

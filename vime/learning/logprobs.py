@@ -13,8 +13,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-CHUNK_ELEMENTS = 1 << 18
-"""Logits of one chunk where the caller does not say how many tokens: 1 MiB as float32, which stays in a CPU's cache."""
+CHUNK_ELEMENTS = 1 << 17
+"""Logits of one chunk where the caller does not say how many tokens: 512 KiB as float32, which stays in a CPU's cache."""
 _COLDEST = 1e-5
 
 
@@ -27,6 +27,8 @@ class _Asked:
     """1 / temperature."""
     chunk: int
     """Tokens of a chunk."""
+    columns: int
+    """Entries of this rank's part of the vocabulary; what follows in the logits is padding."""
     entropy: bool
     entropy_grad: bool
     overwrite: bool
@@ -50,17 +52,21 @@ def chosen_logprobs(
     entropy_grad: bool = False,
     overwrite: bool = False,
     keep: torch.Tensor | None = None,
+    vocab_size: int | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """(logprobs [N] float32, entropy [N] float32 in nats or None) of `tokens` [N] int64.
 
     `logits` [T, V / ranks] of any float type; `rows` [N] says which row is each token's (all of them, in order, when None:
     T = N). `group` is the ranks that share the vocabulary, in its order. `chunk` is tokens computed at once, -1 chooses.
     Entropy has a gradient only with `entropy_grad`. With `overwrite` the backward pass puts the gradient where the logits
-    are: for callers that read them no more. `keep` [N, V / ranks] bool leaves the other entries out of the logprob (not
+    are: for callers that read them no more. Columns from `vocab_size` on are padding and have no probability. `keep` [N, V / ranks] bool leaves the other entries out of the logprob (not
     of the entropy), as an engine does that samples from a nucleus.
     """
-    chunk = chunk if chunk > 0 else max(1, CHUNK_ELEMENTS // max(1, logits.shape[1]))
-    asked = _Asked(group, temperature_scale(temperature), chunk, with_entropy, entropy_grad, overwrite)
+    columns = logits.shape[1]
+    chunk = chunk if chunk > 0 else max(1, CHUNK_ELEMENTS // max(1, columns))
+    if vocab_size is not None:
+        columns = min(max(vocab_size - vocab_range(columns, group)[0], 0), columns)
+    asked = _Asked(group, temperature_scale(temperature), chunk, columns, with_entropy, entropy_grad, overwrite)
     if keep is None:
         logprobs, entropy = _ChosenLogProb.apply(logits, tokens, rows, asked)
         return logprobs, entropy if with_entropy else None
@@ -102,10 +108,10 @@ class _ChosenLogProb(torch.autograd.Function):
         mine = (tokens >= start) & (tokens < end)
         local = torch.where(mine, tokens - start, 0)
         count = tokens.shape[0]
-        top = torch.empty(count, dtype=torch.float32, device=logits.device)
-        total, chosen, spread = torch.empty_like(top), torch.empty_like(top), torch.zeros_like(top)
-        for part in _chunks(count, asked.chunk):
-            x = _scratch(logits, rows, part, asked.scale)
+        top = torch.full((count,), torch.finfo(torch.float32).min, device=logits.device)
+        total, chosen, spread = torch.zeros_like(top), torch.zeros_like(top), torch.zeros_like(top)
+        for part in _chunks(count, asked.chunk) if asked.columns else ():
+            x = _scratch(logits, rows, part, asked)
             torch.amax(x, dim=-1, out=top[part])
             x.sub_(top[part].unsqueeze(1))
             chosen[part] = x.gather(1, local[part].unsqueeze(1)).squeeze(1)
@@ -132,13 +138,14 @@ class _ChosenLogProb(torch.autograd.Function):
         logits, local, mine, normaliser, entropy, rows = ctx.saved_tensors
         asked: _Asked = ctx.asked
         source = logits.detach()
+        whole = rows is None and asked.columns == source.shape[1]
         if asked.overwrite:
             grad = source
         else:
-            grad = torch.empty_like(source) if rows is None else torch.zeros_like(source)
+            grad = torch.empty_like(source) if whole else torch.zeros_like(source)
         pull = grad_logprob * asked.scale
-        for part in _chunks(local.shape[0], asked.chunk):
-            x = _scratch(source, rows, part, asked.scale).sub_(normaliser[part].unsqueeze(1))
+        for part in _chunks(local.shape[0], asked.chunk) if asked.columns else ():
+            x = _scratch(source, rows, part, asked).sub_(normaliser[part].unsqueeze(1))
             if asked.entropy and asked.entropy_grad:
                 push = (grad_entropy[part] * asked.scale).unsqueeze(1)
                 slope = (x + entropy[part].unsqueeze(1)).mul_(push).add_(pull[part].unsqueeze(1))
@@ -147,13 +154,11 @@ class _ChosenLogProb(torch.autograd.Function):
                 x.exp_().mul_(pull[part].neg().unsqueeze(1))
             x.scatter_add_(1, local[part].unsqueeze(1), torch.where(mine[part], pull[part], 0.0).unsqueeze(1))
             if rows is None:
-                grad[part] = x
+                grad[part, : asked.columns] = x
             else:
-                grad.index_copy_(0, rows[part], x.to(grad.dtype))
-        if asked.overwrite and rows is not None:
-            others = torch.ones(grad.shape[0], dtype=torch.bool, device=grad.device)
-            others[rows] = False
-            grad[others] = 0
+                grad[:, : asked.columns].index_copy_(0, rows[part], x.to(grad.dtype))
+        if asked.overwrite and not whole:
+            _clear_rest(grad, rows, asked.columns)
         return grad, None, None, None
 
 
@@ -161,12 +166,22 @@ def _chunks(count: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
-def _scratch(logits: torch.Tensor, rows: torch.Tensor | None, part: slice, scale: float) -> torch.Tensor:
+def _scratch(logits: torch.Tensor, rows: torch.Tensor | None, part: slice, asked: _Asked) -> torch.Tensor:
     """A float32 copy of the logits of some tokens, scaled, that may be written to."""
-    picked = logits[part] if rows is None else logits.index_select(0, rows[part])
+    real = logits[:, : asked.columns]
+    picked = real[part] if rows is None else real.index_select(0, rows[part])
     if rows is None or picked.dtype != torch.float32:
         picked = picked.to(torch.float32, copy=True)
-    return picked if scale == 1.0 else picked.mul_(scale)
+    return picked if asked.scale == 1.0 else picked.mul_(asked.scale)
+
+
+def _clear_rest(grad: torch.Tensor, rows: torch.Tensor | None, columns: int) -> None:
+    """No gradient where nothing was computed: other rows, and padding."""
+    grad[:, columns:] = 0
+    if rows is not None:
+        others = torch.ones(grad.shape[0], dtype=torch.bool, device=grad.device)
+        others[rows] = False
+        grad[others] = 0
 
 
 def _ranks(group: dist.ProcessGroup | None) -> int:

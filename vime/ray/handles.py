@@ -1,9 +1,11 @@
 """An engine as an actor of Ray, or in this process: called the same way. And where each engine of a run goes."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from vime.backends.vllm_utils.engine_plan import EngineSpec, engine_specs
@@ -11,7 +13,7 @@ from vime.backends.vllm_utils.vllm_engine import VLLMEngine
 from vime.config.resolve import Config
 
 _CALLS = 8
-"""Calls of one engine that may run at once, so that its health can be asked for while another call waits."""
+"""Calls of one actor that may run at once, so that its health can be asked for while another call waits."""
 _SHARE = 0.2
 """Of a CPU, and of a GPU, that an actor claims; the engine's memory is vLLM's business."""
 _ALL_GPUS_VISIBLE = {"RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES": "1"}
@@ -51,17 +53,20 @@ class LocalHandle:
     def __init__(self, config: Config, spec: EngineSpec, logs: str, place: Place) -> None:
         self.spec = spec
         self.engine = VLLMEngine(config, spec, logs, place.gpus)
-        self._pool = ThreadPoolExecutor(_CALLS, thread_name_prefix=f"engine-{spec.rank}")
 
     def submit(self, method: str, *arguments: Any, **named: Any) -> "Future[Any]":
-        return self._pool.submit(getattr(self.engine, method), *arguments, **named)
+        answered: Future[Any] = Future()
+        call = partial(getattr(self.engine, method), *arguments, **named)
+        threading.Thread(
+            target=_run, args=(call, answered), name=f"engine-{self.spec.rank}-{method}", daemon=True
+        ).start()
+        return answered
 
     def revived(self) -> "LocalHandle":
         return self
 
     def close(self) -> None:
         self.engine.shutdown()
-        self._pool.shutdown(wait=False)
 
 
 class RayHandle:
@@ -130,6 +135,13 @@ def _place(config: Config, placement: Any, spec: EngineSpec) -> Place:
     if gpus:
         options["runtime_env"] = {"env_vars": _ALL_GPUS_VISIBLE}
     return Place(tuple(slot.gpu for slot in slots) if gpus else (), options)
+
+
+def _run(call: Callable[[], Any], answered: "Future[Any]") -> None:
+    try:
+        answered.set_result(call())
+    except BaseException as error:
+        answered.set_exception(error)
 
 
 def _hand_over(done: "Future[Any]", answered: "Future[Any]") -> None:

@@ -106,4 +106,4 @@ def test_bfloat16_stays_near(tmp_path: Path) -> None:
 def test_dropout_is_refused(tmp_path: Path) -> None:
     hf_model("qwen3", tmp_path)
     with pytest.raises(ValueError, match="no dropout"):
-        build_model(made_args(tmp_path, "--attention-dropout", "0.1"))
+        build_model(made_args(tmp_path).replace(attention_dropout=0.1))

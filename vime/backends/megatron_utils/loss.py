@@ -80,6 +80,7 @@ def get_log_probs_and_entropy(
         with_entropy=with_entropy,
         entropy_grad=with_entropy and args.entropy_coef != 0,
         overwrite=overwrite,
+        vocab_size=args.vocab_size,
     )
     found = {"log_probs": list(log_probs.split(list(response_lengths)))}
     if entropy is not None:

@@ -3,7 +3,8 @@
 import importlib.util
 import re
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from megatron.core import parallel_state
@@ -19,6 +20,7 @@ from vime.backends.megatron_utils.core_attention import PackedAttention
 from vime.backends.megatron_utils.rope import scaled_frequencies
 from vime.backends.megatron_utils.transformer_config import fields_from_args, torch_dtype, transformer_config
 from vime.device import detect
+from vime.utils.misc import load_function
 
 
 def build_model(args: Namespace) -> list[GPTModel]:
@@ -26,14 +28,39 @@ def build_model(args: Namespace) -> list[GPTModel]:
 
     `init_parallel` comes first. Its logits stay divided over the tensor-parallel ranks.
     """
+    model = get_model_provider_func(args)(
+        pre_process=parallel_state.is_pipeline_first_stage(), post_process=parallel_state.is_pipeline_last_stage()
+    )
+    return [model.to(torch_dtype(args.dtype))]
+
+
+def get_model_provider_func(args: Namespace, role: str = "actor") -> Callable[..., GPTModel]:
+    """Upstream's name for the function (pre_process, post_process) that makes the model: the user's, or the built-in one.
+
+    `role` is "actor": a critic's head is not made here.
+    """
+    if role != "actor":
+        raise ValueError(f"there is no model for the role {role!r} yet: choose an estimator without a critic")
+    own = args.custom_model_provider_path
+    make = partial(_gpt_model, args) if own is None else load_function(own)
+
+    def provide(pre_process: bool = True, post_process: bool = True) -> GPTModel:
+        model = make(pre_process=pre_process, post_process=post_process)
+        freeze_model_params(model, args)
+        return model
+
+    return provide
+
+
+def _gpt_model(args: Namespace, pre_process: bool, post_process: bool) -> GPTModel:
     config = transformer_config(args)
     model = GPTModel(
         config=config,
         transformer_layer_spec=layer_spec(args, config),
         vocab_size=padded_vocab_size(args),
         max_sequence_length=args.max_position_embeddings,
-        pre_process=parallel_state.is_pipeline_first_stage(),
-        post_process=parallel_state.is_pipeline_last_stage(),
+        pre_process=pre_process,
+        post_process=post_process,
         parallel_output=True,
         share_embeddings_and_output_weights=not args.untie_embeddings_and_output_weights,
         position_embedding_type="rope",
@@ -43,9 +70,7 @@ def build_model(args: Namespace) -> list[GPTModel]:
     model.real_vocab_size = args.vocab_size
     if args.rope_scaling is not None:
         model.rotary_pos_emb.inv_freq = scaled_frequencies(model.rotary_pos_emb.inv_freq, args.rope_scaling)
-    model.to(torch_dtype(args.dtype))
-    freeze_model_params(model, args)
-    return [model]
+    return model
 
 
 def freeze_model_params(model: torch.nn.Module, args: Namespace) -> None:

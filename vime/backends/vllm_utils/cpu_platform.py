@@ -1,4 +1,4 @@
-"""vLLM's platform for CPUs, with two things put right for rollouts. Runs inside the server; importing it imports vLLM.
+"""vLLM's platform for CPUs, with two things put right for rollouts. Used inside the server, where vLLM is.
 
 - Its processes are forked. vLLM spawns them, so that each imports vLLM anew, which is most of a start.
 - A request with a seed of its own is refused where its prompt may be read in chunks. vLLM 0.32 takes it, and dies.
@@ -9,10 +9,6 @@ import os
 import signal
 from typing import Any
 
-from vllm import platforms
-from vllm.exceptions import VLLMValidationError
-from vllm.platforms.cpu import CpuPlatform
-
 _PR_SET_PDEATHSIG = 1
 
 
@@ -21,13 +17,18 @@ def install() -> None:
 
     To be called before anything of vLLM that asks for its platform is imported.
     """
+    from vllm import platforms
+    from vllm.platforms.cpu import CpuPlatform
+
     found = type(platforms.current_platform)
     if issubclass(found, CpuPlatform):
         platforms.current_platform = _for_rollouts(found)()
         os.register_at_fork(after_in_child=_die_with_parent)
 
 
-def _for_rollouts(base: type[CpuPlatform]) -> type[CpuPlatform]:
+def _for_rollouts(base: type) -> type:
+    from vllm.exceptions import VLLMValidationError
+
     class RolloutCpuPlatform(base):  # type: ignore[misc,valid-type]
         chunked_prefill = True
 

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from vime.backends.vllm_utils.cpu_platform import install
 from vime.backends.vllm_utils.weight_transfer import register
 
 ON_CPU = "VIME_ENGINE_ON_CPU"
@@ -17,7 +18,7 @@ _NEEDED_BY_ENGINES = ("vllm.v1.engine.core", "vllm.v1.worker.cpu_worker")
 def main(argv: Sequence[str]) -> None:
     """Serve until a signal ends it. `argv` are the arguments of `vllm serve`."""
     if os.environ.get(ON_CPU) == "1":
-        importlib.import_module("vime.backends.vllm_utils.cpu_platform").install()
+        install()
         for module in _NEEDED_BY_ENGINES:
             importlib.import_module(module)
     register()  # where the package is on the path and not installed, vLLM finds no plugin

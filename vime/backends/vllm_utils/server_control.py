@@ -31,7 +31,7 @@ def num_requests_from_load(load: Any) -> int:
     return sum(count for count in (running, waiting) if isinstance(count, int))
 
 
-async def abort_server_until_idle(url: str, retry_interval: float = ABORT_RETRY_INTERVAL_SECONDS) -> None:
+async def abort_server_until_idle(url: str, retry_interval: float | None = None) -> None:
     """Abort everything on the engine at `url`, again and again until it has nothing.
 
     An engine that does not answer has nothing to abort, and is left to who watches it. Its count needs the option
@@ -46,7 +46,7 @@ async def abort_server_until_idle(url: str, retry_interval: float = ABORT_RETRY_
             return
         if count <= 0:
             return
-        await asyncio.sleep(retry_interval)
+        await asyncio.sleep(ABORT_RETRY_INTERVAL_SECONDS if retry_interval is None else retry_interval)
 
 
 async def abort_servers_until_idle(urls: Sequence[str]) -> None:

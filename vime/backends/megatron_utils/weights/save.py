@@ -33,7 +33,7 @@ def save_hf(model: Sequence[torch.nn.Module], args: Namespace, folder: str | Pat
     if parallel_state.get_tensor_model_parallel_rank() == 0:
         try:
             with whole_folder(Path(folder)) as new:
-                _copy_assets(Path(args.hf_checkpoint), new)
+                _copy_assets(Path(args.hf_checkpoint), new, args.dtype)
                 _write_shards(tensors, new, shard_bytes)
         except (OSError, SafetensorError) as error:
             raise WeightsError(str(folder), f"it cannot be written ({error})", "make room there") from error
@@ -49,10 +49,13 @@ def _finish(tensors: Iterable[tuple[str, Tensor]]) -> None:
         pass
 
 
-def _copy_assets(source: Path, folder: Path) -> None:
+def _copy_assets(source: Path, folder: Path, dtype: str) -> None:
     for path in sorted(source.iterdir()):
         if path.suffix in _ASSETS and path.is_file() and path.name != _INDEX:
             shutil.copyfile(path, folder / path.name)
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config |= {key: dtype for key in ("dtype", "torch_dtype") if key in config}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def _write_shards(tensors: Iterator[tuple[str, Tensor]], folder: Path, shard_bytes: int) -> None:

@@ -58,9 +58,9 @@ class RunLog:
     def resume(self, first: Mapping[str, int]) -> None:
         """Say from which step on, in each count, what was logged before is void, as it will be done again."""
         self._append("metrics.jsonl", {"resume": {key: int(step) for key, step in first.items()}})
-        for path in (self.folder / "samples").glob("*.jsonl") if "rollout/step" in first else ():
-            number = path.stem.rpartition("_")[2]
-            if number.isdecimal() and int(number) >= first["rollout/step"]:
+        for path in (self.folder / "samples").glob("*.jsonl"):
+            kind, _, number = path.stem.rpartition("_")
+            if number.isdecimal() and int(number) >= first.get(f"{kind}/step", math.inf):
                 path.unlink(missing_ok=True)
 
     def samples(

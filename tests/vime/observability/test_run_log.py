@@ -67,13 +67,15 @@ def test_what_a_resume_does_again_replaces_what_was_there(tmp_path):
         log.log({"rollout/raw_reward": 0.0, "rollout/old": 1.0}, "rollout/step", step)
         log.log({"train/loss": 0.0}, "train/step", 2 * step)
         log.samples(step, [sample("123", "321", 1.0, draw)])
+        log.samples(step, [sample("123", "321", 1.0, draw)], "eval")
     again = RunLog(tmp_path)
-    again.resume({"rollout/step": 3, "train/step": 6})
+    again.resume({"rollout/step": 3, "train/step": 6, "eval/step": 4})
     again.log({"rollout/raw_reward": 1.0}, "rollout/step", 3)
     run = read_run(tmp_path)
     assert points(tmp_path, "rollout/raw_reward") == [(0, 0.0), (1, 0.0), (2, 0.0), (3, 1.0)]
     assert run.series["rollout/old"].steps == (0, 1, 2) and run.series["train/loss"].steps == (0, 2, 4)
-    assert [file.rollout_id for file in run.samples] == [0, 1, 2] and run.resumes == 1
+    kept = {kind: [file.rollout_id for file in run.samples if file.kind == kind] for kind in ("rollout", "eval")}
+    assert kept == {"rollout": [0, 1, 2], "eval": [0, 1, 2, 3]} and run.resumes == 1
 
 
 def test_samples_are_few_and_replaced_whole(tmp_path):

@@ -110,7 +110,8 @@ def sample_row(sample: Sample, pieces: Pieces | None = None) -> dict[str, Any]:
         "loss_mask": _plain(sample.loss_mask),
         "log_probs": _plain(sample.rollout_log_probs),
     }
-    return about | ({"pieces": pieces(about["tokens"])} if pieces else {})
+    about |= {"pieces": pieces(about["tokens"])} if pieces else {}
+    return about | ({"trace": trace} if (trace := getattr(sample, "trace", None)) else {})
 
 
 def installed(packages: Iterable[str]) -> dict[str, str]:

@@ -11,6 +11,8 @@ from vime.config.problems import ConfigError
 from vime.config.resolve import Config, resolve
 from vime.config.schema import NotInstalled, Package, Schema, own_options
 from vime.observability.run_log import RunLog
+from vime.observability.trace_utils import trace_event
+from vime.utils.types import Sample
 
 QWEN3 = {
     "model_type": "qwen3",
@@ -173,5 +175,8 @@ def quickstart(folder: Path) -> Path:
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("out", "__pycache__"))
     example = folder / "examples/quickstart_cpu"
     shutil.copytree(example / "model", example / "out/warm")
-    RunLog(folder / "runs/20261130-010203").event("start")
+    log, traced = RunLog(folder / "runs/20261130-010203"), Sample()
+    log.event("start")
+    trace_event(traced, "made up")
+    log.samples(0, [traced])
     return folder

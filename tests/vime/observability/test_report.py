@@ -22,6 +22,7 @@ from vime.observability.report.page import script_data
 from vime.observability.report.plots import MOST_POINTS, thinned
 from vime.observability.run_log import RunLog
 from vime.observability.run_read import Series, read_run
+from vime.observability.trace_utils import trace_event, trace_span
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=document.title='owned'>&amp;{{7*7}}\u202e\x00\ud800"
 
@@ -206,6 +207,29 @@ def test_the_command(tmp_path, capsys):
     assert "x.html" in capsys.readouterr().out and (tmp_path / "x.html").exists()
     for words in ([], ["a", "b"], ["--nonsense", "a"], ["a", "--out"], [str(tmp_path / "none")]):
         assert main(["report", *words]) == 2 and "error: " in capsys.readouterr().err
+
+
+def test_the_spans_of_a_run(tmp_path, capsys):
+    log = RunLog(tmp_path)
+    one = sample("123", "321", 1.0, random.Random(0))
+    with trace_span(one, "generate_and_rm", attrs={"attempt": 1}), trace_span(one, "vllm_generate") as span:
+        trace_event(one, "aborted")
+        span.set("prompt_tokens", 12)
+    log.samples(3, [sample("123", "321", 1.0, random.Random(0)), one])
+    assert main(["trace", str(tmp_path)]) == 0 and "trace.json: 5 events" in capsys.readouterr().out
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    outer, inner, mark = (
+        next(one for one in events if one["name"] == name) for name in ("generate_and_rm", "vllm_generate", "aborted")
+    )
+    assert outer["ts"] <= inner["ts"] <= mark["ts"] <= inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"]
+    assert inner["args"] == {"prompt_tokens": 12} and outer["tid"] == 1 and events[0]["args"] == {"name": "rollout 3"}
+    render(read_run(tmp_path))
+
+
+def test_a_run_without_spans_says_so(tmp_path, capsys):
+    learned(tmp_path, steps=1)
+    assert main(["trace", str(tmp_path)]) == 2 and "no sample of this run has a trace" in capsys.readouterr().err
+    assert main(["trace", "--help"]) == 0 and "perfetto" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium to look at the page with")

@@ -188,16 +188,28 @@ def test_numbers_are_short():
 
 
 def test_what_the_result_does_not_show_is_said(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"input": "1?"}\n\n{"input": "2?"}\n')
+    (tmp_path / "b.jsonl").write_text('{"input": "3?"}\n')
     log = RunLog(tmp_path)
     log.log(
         {"eval/math": 0.5, "train/train_rollout_logprob_abs_diff_max": 0.5, "train/loss": float("nan")}, "eval/step", 0
     )
     log.log({"eval/math": 0.4}, "eval/step", 5)
-    shown = {"config": {"prompt_data": "a.jsonl", "eval_prompt_data": ["math", "a.jsonl"], "dtype": "float32"}}
+    config = {
+        "prompt_data": str(tmp_path / "a.jsonl"),
+        "dtype": "float32",
+        "input_key": "input",
+        "eval_input_key": "input",
+    }
+    config["eval_prompt_data"] = ["math", str(tmp_path / "a.jsonl"), "other", str(tmp_path / "b.jsonl")]
+    shown = {"config": config}
     (tmp_path / "config.json").write_text(json.dumps(shown))
     page = render(read_run(tmp_path))
     assert '<h1 class="plain">Mean reward in evaluation: math 0.500 before → 0.400 after 5 rollouts.' in page
-    assert "shows no generalisation" in page and "DISAGREE" in page and "Not finite at some step: train/loss." in page
+    assert "2 of the 2 prompts of" in page and "None of the 1 prompts of" in page
+    assert "DISAGREE" in page and "Not finite at some step: train/loss." in page
+    (tmp_path / "b.jsonl").write_text("no JSON")
+    assert "prompts of" not in render(read_run(tmp_path))
 
 
 def test_the_command(tmp_path, capsys):

@@ -10,16 +10,16 @@ import torch.distributed as dist
 
 FORMAT_VERSION = 2
 CONTEXT_PARALLEL_FIELDS = (
+    "advantages",
+    "entropy",
+    "kl",
+    "log_probs",
+    "opd_reverse_kl",
+    "ref_log_probs",
+    "returns",
     "rollout_log_probs",
     "teacher_log_probs",
-    "log_probs",
-    "ref_log_probs",
     "values",
-    "advantages",
-    "returns",
-    "kl",
-    "entropy",
-    "opd_reverse_kl",
 )
 """Columns of which a context-parallel rank holds a part of each sample."""
 _LAYOUT = ("micro_batch_indices", "num_microbatches", "global_batch_sizes")

@@ -1,6 +1,7 @@
 """The timer, the trackers that are asked for, and progress on a terminal and in a pipe."""
 
 import builtins
+import inspect
 import io
 import logging
 from argparse import Namespace
@@ -13,6 +14,7 @@ from vime.observability.run_read import read_run
 from vime.observability.timer import Timer, inverse_timer, process_timer, timer, with_defer
 from vime.observability.tracking_error import TrackingUnavailable
 from vime.observability.wandb_utils import public
+from vime.train.progress import Progress as Told
 
 
 class Clock:
@@ -171,6 +173,12 @@ def test_a_terminal_gets_one_line_that_renews_itself(monkeypatch, colour):
     said = stream.getvalue()
     assert "started after 0." in said and "[bold]checkpoint[/bold] saved" in said and "━━━━" in said
     assert "rollout 10/40  reward 0.500" in said and ("\x1b[32m" in said) == colour
+
+
+def test_it_is_what_the_loop_tells():
+    for name in ("starting", "begin", "step", "say"):
+        told, here = (list(inspect.signature(getattr(kind, name)).parameters) for kind in (Told, TerminalProgress))
+        assert told == here
 
 
 def test_a_dumb_terminal_is_a_pipe(monkeypatch):

@@ -244,10 +244,13 @@ def test_a_run_without_spans_says_so(tmp_path, capsys):
     assert main(["trace", "--help"]) == 0 and "perfetto" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium to look at the page with")
-def test_a_browser_shows_the_samples_and_runs_nothing_of_theirs(tmp_path):
-    page = tmp_path / "report.html"
-    page.write_text(render(hostile(tmp_path / "run")), "utf-8")
+needs_browser = pytest.mark.skipif(
+    shutil.which("chromium") is None, reason="there is no chromium to look at the page with"
+)
+
+
+def seen_in_browser(page, tmp_path):
+    """The document after its script ran."""
     quiet = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
     words = [
         "chromium",
@@ -257,8 +260,40 @@ def test_a_browser_shows_the_samples_and_runs_nothing_of_theirs(tmp_path):
         *quiet,
         f"--user-data-dir={tmp_path / 'profile'}",
     ]
-    done = subprocess.run([*words, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=90)
-    dom = done.stdout
-    assert "<title>run · run report</title>" in dom and "<img" not in dom, done.stderr[-500:]
+    file = tmp_path / "page.html"
+    file.write_text(page, "utf-8")
+    done = subprocess.run([*words, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=90)
+    assert "</html>" in done.stdout, done.stderr[-500:]
+    return done.stdout
+
+
+@needs_browser
+def test_a_browser_shows_the_samples_and_runs_nothing_of_theirs(tmp_path):
+    dom = seen_in_browser(render(hostile(tmp_path / "run")), tmp_path)
+    assert "<title>run · run report</title>" in dom and "<img" not in dom
     assert dom.count('class="tok') > 6 and "&lt;/script&gt;&lt;script&gt;document.title='owned'" in dom
     assert '<option value="1">rollout 0</option>' in dom
+
+
+@needs_browser
+def test_plots_and_tokens_tell_their_values_in_a_browser(tmp_path):
+    """What a hand would do, done by a script, for which this copy of the page lets go of its policy."""
+    learned(tmp_path / "run", steps=21)
+    hand = """<script>
+      const key = (where, key) => where.dispatchEvent(new KeyboardEvent("keydown", { key }));
+      const plots = document.querySelectorAll("figure svg"), box = plots[0].getBoundingClientRect();
+      plots[0].dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + box.width * 0.55, clientY: box.top + 9 }));
+      plots[1].focus();
+      key(plots[1], "Home");
+      chooser.value = "1";
+      chooser.dispatchEvent(new Event("change"));
+      const response = document.querySelectorAll("#sample .text")[1];
+      key(response, "ArrowRight");
+      key(response, "ArrowRight");
+    </script></body>"""
+    page = re.sub("<meta http-equiv[^>]*>", "", render(read_run(tmp_path / "run"))).replace("</body>", hand)
+    dom = seen_in_browser(page, tmp_path)
+    tips = [re.sub("<[^>]+>", " ", tip) for tip in re.findall('<div class="tip"[^>]*>(.*?)</div>', dom)]
+    assert re.search(r"rollout 1\d\s+reward\s+0\.\d", tips[0]) and re.search(r"rollout 0\s+rev3\s+0\.1\b", tips[1])
+    assert re.search(r'<p class="detail">"\d": probability [\d.]+, logprob -[\d.]+</p>', dom)
+    assert dom.count(" chosen") == 1

@@ -1,7 +1,9 @@
 """The log of a run: what is written is read, whatever a crash cut off and whatever a resume did again."""
 
+import errno
 import json
 import math
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -93,6 +95,23 @@ def test_samples_are_few_and_replaced_whole(tmp_path):
         "rollout_4.jsonl",
         "eval_4.jsonl",
     }
+
+
+def test_a_full_disk_is_told_and_costs_no_line_but_its_own(tmp_path, monkeypatch):
+    log, real = RunLog(tmp_path), os.write
+    log.log({"x": 0}, "train/step", 0)
+
+    def full(handle, data):
+        if len(data) < 20:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(handle, data[: len(data) - 9])
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        log.log({"x": 1}, "train/step", 1)
+    monkeypatch.setattr(os, "write", real)
+    log.log({"x": 2}, "train/step", 2)
+    assert points(tmp_path, "x") == [(0, 0.0), (2, 2.0)] and read_run(tmp_path).damaged == 1
 
 
 def test_two_writers_at_a_time_lose_nothing(tmp_path):

@@ -53,7 +53,7 @@ class TerminalProgress:
 
     def starting(self, line: str) -> None:
         """How far the start is; in a pipe it is told every few seconds."""
-        self._start = line or self._start
+        self._start = _printable(line) or self._start
         if self._clock() - self._told >= _TELL:
             self._told = self._clock()
             self._say(self._started(), only_plain=True)
@@ -134,6 +134,7 @@ class TerminalProgress:
         return shown.append("━" * full, "green").append("━" * (_BAR - full), "dim").append(" " + self.line())
 
     def _say(self, words: str, only_plain: bool = False) -> None:
+        words = _printable(words)
         if self._live is None:
             print(words, file=self._stream, flush=True)
         elif not only_plain:
@@ -142,6 +143,11 @@ class TerminalProgress:
 
 def _score(name: str, value: float) -> str:
     return f"{name.removeprefix('eval/')} {value:.3f}"
+
+
+def _printable(words: str) -> str:
+    """What an engine's log says does not steer the terminal."""
+    return "".join(one if one.isprintable() else "·" for one in words)
 
 
 def _is_terminal(stream: TextIO) -> bool:

@@ -112,8 +112,6 @@ def _environment(config: Config, gpus: Sequence[int], environ: Mapping[str, str]
         env["VLLM_ALLOW_INSECURE_SERIALIZATION"] = "1"
     if hook := config.args.vllm_custom_pull_weights_pre_read_hook:
         env[PRE_READ_HOOK] = hook
-    if config.args.vllm_enable_deterministic_inference:
-        env["VLLM_BATCH_INVARIANT"] = "1"
     return env
 
 

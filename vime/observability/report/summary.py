@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from vime.observability.metric_utils import is_eval_score, mean
 from vime.observability.number_text import text
+from vime.observability.report.overlap import overlaps
 from vime.observability.run_read import Run, Series
 
 HIGHLIGHTS = (
@@ -104,14 +105,11 @@ def remarks(run: Run) -> Iterator[Sentence]:
 
 def _about_evaluation(run: Run) -> Iterator[Sentence]:
     config = _config(run)
-    files = list(config.get("eval_prompt_data") or ())
-    shared = [file for file in files[1::2] or files if file == config.get("prompt_data")]
-    if shared:
-        yield Sentence(
-            f"It evaluates on the prompts that it trains on ({shared[0]}): this shows no generalisation.", "bad"
-        )
-    elif files:
-        yield Sentence("The evaluation has a file of its own; that no prompt is in both is for whoever made the files.")
+    for one in overlaps(config):
+        if one.shared:
+            yield Sentence(f"{one.shared} of the {one.asked} prompts of {one.file} are trained on as well.", "bad")
+        else:
+            yield Sentence(f"None of the {one.asked} prompts of {one.file} is among those that it trains on.", "good")
     if config.get("eval_temperature") == 0:
         yield Sentence(
             "Evaluation is greedy: it tells what the model prefers, and nothing of the spread of its answers."

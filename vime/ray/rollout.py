@@ -25,10 +25,10 @@ from vime.ray.placement_group import Placement
 from vime.ray.records import Engines, Generated
 from vime.ray.servers import Servers, start_servers
 from vime.rollout.base_types import call_rollout_fn
-from vime.rollout.eval_sets import eval_sets
 from vime.rollout.groups import leaves
 from vime.rollout.train_data import convert_samples_to_train_data
 from vime.utils.async_utils import get_async_loop
+from vime.utils.eval_config import eval_datasets
 from vime.utils.misc import Box, load_function
 from vime.utils.processing_utils import load_tokenizer
 from vime.utils.types import Sample
@@ -49,7 +49,7 @@ class RolloutManager:
 
     def __init__(self, config: Config, placement: Placement | None) -> None:
         self._config, self._placement = config, placement
-        self._args: Namespace = config.args.replace(eval_datasets=eval_sets(config.args))
+        self._args: Namespace = config.args.replace(eval_datasets=eval_datasets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
         self._stopped = threading.Event()

@@ -158,7 +158,7 @@ def test_what_is_shown_has_nothing_hidden(said):
 
 
 @given(
-    st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20),
+    st.lists(st.floats(-1e9, 1e9) | st.sampled_from([5e-324, 1e-301, 0.0, 1e-12]), min_size=1, max_size=20),
     st.sampled_from(["linear", "log"]),
 )
 @settings(max_examples=60)
@@ -192,7 +192,14 @@ def test_what_the_result_does_not_show_is_said(tmp_path):
     (tmp_path / "b.jsonl").write_text('{"input": "3?"}\n')
     log = RunLog(tmp_path)
     log.log(
-        {"eval/math": 0.5, "train/train_rollout_logprob_abs_diff_max": 0.5, "train/loss": float("nan")}, "eval/step", 0
+        {
+            "eval/math": 0.5,
+            "train/train_rollout_logprob_abs_diff": 2e-5,
+            "train/train_rollout_logprob_abs_diff_max": 9e-4,
+            "train/loss": float("nan"),
+        },
+        "eval/step",
+        0,
     )
     log.log({"eval/math": 0.4}, "eval/step", 5)
     config = {

@@ -26,6 +26,7 @@ from vime.backends.megatron_utils.checkpoint import (  # noqa: E402
     load_checkpoint,
     save_checkpoint,
 )
+from vime.backends.megatron_utils.checkpoint.sharded import read_sharded, write_sharded  # noqa: E402
 from vime.backends.megatron_utils.model_provider import build_model  # noqa: E402
 from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
 
@@ -204,6 +205,22 @@ def test_weights_of_megatrons_own_form_are_read(tmp_path: Path) -> None:
     other = TrainState(build_model(made_args(tmp_path / "other")))
     with pytest.raises(CheckpointError, match="cannot be read"):
         load_checkpoint(tmp_path / "run", other)
+
+
+def test_the_form_of_the_distributed_optimizer_goes_on_too(tmp_path: Path) -> None:
+    """With an optimizer that keeps whole parameters: the distributed one needs GPUs, and has the same interface."""
+    hf_model("qwen3", tmp_path / "hf")
+    args = made_args(tmp_path / "hf")
+    state = made_state(args, tmp_path / "hf")
+    updated(state, PACKS[0])
+    write_sharded(tmp_path / "sharded", state)
+    told = [gradients(state, packs) for packs in PACKS[1:2]] + [state.optimizer.step()]
+    other = made_state(args, tmp_path / "hf")
+    other.scheduler.step(4)
+    read_sharded(tmp_path / "sharded", other)
+    assert [gradients(other, packs) for packs in PACKS[1:2]] + [other.optimizer.step()] == told
+    for mine, theirs in zip(state.model[0].parameters(), other.model[0].parameters()):
+        assert torch.equal(mine, theirs)
 
 
 def test_nothing_there(tmp_path: Path) -> None:

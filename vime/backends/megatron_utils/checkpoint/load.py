@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from megatron.core.dist_checkpointing.core import CheckpointingException
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
@@ -15,7 +16,8 @@ from torch import Tensor
 from vime.backends.megatron_utils.checkpoint.errors import CheckpointError
 from vime.backends.megatron_utils.checkpoint.layout import FORMAT, STATE, find, random_file, tensors_file
 from vime.backends.megatron_utils.checkpoint.megatron_form import is_megatron_form, load_megatron_weights
-from vime.backends.megatron_utils.checkpoint.state import WEIGHT, Held, TrainState, held, refuse_sharded, restore_random
+from vime.backends.megatron_utils.checkpoint.sharded import FOLDER, is_distributed, read_sharded
+from vime.backends.megatron_utils.checkpoint.state import WEIGHT, Held, TrainState, held, restore_random
 from vime.backends.megatron_utils.weights.mapping import Share, refuse_pipeline, share_of
 from vime.backends.megatron_utils.weights.reshard import reshard
 
@@ -40,11 +42,17 @@ def load_checkpoint(
     with_optimizer = optimizer and state.optimizer is not None
     if with_optimizer and not facts["optimizer"]:
         raise CheckpointError(str(folder), "it has no optimizer state", "add --no-load-optim to go on without")
+    if with_optimizer and is_distributed(state.optimizer) != (folder / FOLDER).is_dir():
+        what = "its optimizer and this one differ in --use-distributed-optimizer"
+        raise CheckpointError(str(folder), what, "set it as it was, or add --no-load-optim")
     try:
-        _restore_tensors(folder, facts["tensor_parallel"], state, with_optimizer)
+        if (folder / FOLDER).is_dir():
+            read_sharded(folder / FOLDER, state if with_optimizer else TrainState(state.model))
+        else:
+            _restore_tensors(folder, facts["tensor_parallel"], state, with_optimizer)
         if rng and facts["world"] == torch.distributed.get_world_size():
             restore_random(load_file(folder / random_file(torch.distributed.get_rank())))
-    except (OSError, SafetensorError, KeyError) as error:
+    except (OSError, SafetensorError, KeyError, CheckpointingException) as error:
         raise CheckpointError(str(folder), f"it is not whole ({error})", _FIX) from error
     if with_optimizer:
         _restore_schedule(state, facts)
@@ -91,8 +99,6 @@ class _Source:
 @torch.no_grad()
 def _restore_tensors(folder: Path, tp_size: int, state: TrainState, with_optimizer: bool) -> None:
     share = share_of(state.model)
-    if with_optimizer:
-        refuse_sharded(state.optimizer)
     with ExitStack() as stack:
         files = tuple(
             stack.enter_context(safe_open(folder / tensors_file(rank, tp_size), framework="pt"))

@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from engine_world import FAKE_VLLM, config_of, eventually, runs
+from engine_world import FAKE_ROUTER, FAKE_VLLM, config_of, eventually, runs
 
 from vime.backends.vllm_utils.control import EngineControl
 from vime.backends.vllm_utils.engine_errors import EngineDied
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
     patch = pytest.MonkeyPatch()
-    patch.setenv("PYTHONPATH", os.pathsep.join([str(FAKE_VLLM), str(ROOT)]))
+    patch.setenv("PYTHONPATH", os.pathsep.join(map(str, [FAKE_VLLM, FAKE_ROUTER, ROOT])))
     patch.setenv("FAKE_VLLM", "busy=100")
     local = {"address": "local", "_node_ip_address": "127.0.0.1", "include_dashboard": False}
     ray.init(**local, num_cpus=4, object_store_memory=100 * 1024**2, logging_level="WARNING", log_to_driver=False)

@@ -215,19 +215,17 @@ def _dataset(args: Namespace) -> Dataset:
         tokenizer.save_pretrained(Path(args.dump_details) / "tokenizer")
         if processor:
             processor.save_pretrained(Path(args.dump_details) / "processor")
+    keys = {name: getattr(args, name) for name in ("label_key", "metadata_key", "tool_key", "multimodal_keys")}
+    template = {name: getattr(args, name) for name in ("apply_chat_template", "apply_chat_template_kwargs")}
     dataset = Dataset(
         args.prompt_data,
-        tokenizer=tokenizer,
-        processor=processor,
-        max_length=args.rollout_max_prompt_len,
+        tokenizer,
+        processor,
+        args.rollout_max_prompt_len,
         prompt_key=args.input_key,
-        multimodal_keys=args.multimodal_keys,
-        label_key=args.label_key,
-        metadata_key=args.metadata_key,
-        tool_key=args.tool_key,
-        apply_chat_template=args.apply_chat_template,
-        apply_chat_template_kwargs=args.apply_chat_template_kwargs,
         seed=args.rollout_seed,
+        **keys,
+        **template,
     )
     if not len(dataset):
         raise DataSourceError(

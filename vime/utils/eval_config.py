@@ -54,27 +54,30 @@ class EvalDatasetConfig:
 
     name: str
     path: str
-    rm_type: str | None = None
-    custom_rm_path: str | None = None
-    input_key: str | None = None
-    label_key: str | None = None
-    tool_key: str | None = None
-    metadata_key: str | None = None
-    multimodal_keys: dict[str, str] | None = None
-    apply_chat_template: bool | None = None
-    apply_chat_template_kwargs: dict[str, Any] | None = None
     n_samples_per_eval_prompt: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: int | None = None
+    # How answers are drawn.
     max_response_len: int | None = None
+    min_new_tokens: int | None = None
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    repetition_penalty: float | None = None
     stop: list[str] | None = None
     stop_token_ids: list[int] | None = None
-    min_new_tokens: int | None = None
-    repetition_penalty: float | None = None
-    skip_special_tokens: bool | None = None
     no_stop_trim: bool | None = None
+    skip_special_tokens: bool | None = None
     custom_generate_function_path: str | None = None
+    # What they are worth.
+    custom_rm_path: str | None = None
+    rm_type: str | None = None
+    # How a line is read.
+    apply_chat_template: bool | None = None
+    apply_chat_template_kwargs: dict[str, Any] | None = None
+    input_key: str | None = None
+    label_key: str | None = None
+    metadata_key: str | None = None
+    multimodal_keys: dict[str, str] | None = None
+    tool_key: str | None = None
     min_eval_samples: int | None = None
     """Fewer answers than this make no result."""
     metadata_overrides: dict[str, Any] = field(default_factory=dict)

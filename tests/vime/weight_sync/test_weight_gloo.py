@@ -44,7 +44,11 @@ class Receiver(ScriptedEngine):
                 self.group.close()
                 raise Refused("the worker's connection broke")
             buffer = torch.empty(bucket.nbytes, dtype=torch.uint8)
-            self.group.broadcast(buffer).wait()
+            try:
+                self.group.wait(self.group.broadcast(buffer))
+            except RuntimeError:
+                self.open = False
+                raise
             for meta, offset in zip(bucket.tensors, bucket.offsets, strict=True):
                 self.got[meta.name] = view_of(buffer, offset, meta.dtype, meta.shape)
 
@@ -85,7 +89,7 @@ def test_an_engine_that_refuses_or_leaves_is_sent_everything_again(trouble):
     assert engines[0].calls.count("update_weights") == 1
 
 
-def test_an_engine_that_refuses_always(request):
+def test_an_engine_that_refuses_always():
     engines = [Receiver("http://a"), Receiver("http://b", failing=["update_weights"] * 2)]
     with pytest.raises(WeightSyncFailed) as caught:
         run(engines)

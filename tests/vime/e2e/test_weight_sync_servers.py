@@ -101,7 +101,7 @@ def test_a_folder_that_the_engine_does_not_see_does_not_end_it(world, tmp_path):
     url, models, _ = world
     sync.sync_to([url], sync.GlooTransport(), models[0], "1")
 
-    def lose(folder):
+    def lose(folder, urls):
         next(sync.Path(folder).glob("*.safetensors")).unlink()
 
     with pytest.raises(sync.WeightSyncFailed) as caught:

@@ -8,11 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("vllm.distributed.weight_transfer.base")
 
-from sync_doubles import METAS, PLAN  # noqa: E402
+from sync_doubles import METAS, PLAN
 
-from vime.backends.megatron_utils.update_weight.engines import Delivery  # noqa: E402
-from vime.backends.megatron_utils.update_weight.transports.ipc import IpcTransport  # noqa: E402
-from vime.backends.megatron_utils.update_weight.transports.nccl import NcclTransport  # noqa: E402
+from vime.backends.megatron_utils.update_weight.engines import Delivery
+from vime.backends.megatron_utils.update_weight.transports.ipc import IpcTransport
+from vime.backends.megatron_utils.update_weight.transports.nccl import NcclTransport
 
 TENSORS = [(meta.name, torch.full(meta.shape, float(number))) for number, meta in enumerate(METAS)]
 
@@ -36,7 +36,7 @@ def test_nccl():
     group, sent = SimpleNamespace(destroy=lambda: None), []
     transport = NcclTransport(
         address="10.0.0.1",
-        workers=[2, 1],
+        workers=2,
         buffer_bytes=1024,
         open_group=lambda info: group,
         produce=lambda pairs, group, size: sent.extend(name for name, _ in pairs),
@@ -44,7 +44,7 @@ def test_nccl():
     engines = [Taker(url, NCCLWeightTransferInitInfo, NCCLWeightTransferUpdateInfo) for url in ("a", "b")]
     transport.connect(engines)
     inits = [engine.inits[0] for engine in engines]
-    assert [(one.rank_offset, one.world_size, one.packed) for one in inits] == [(1, 4, True), (3, 4, True)]
+    assert [(one.rank_offset, one.world_size, one.packed) for one in inits] == [(1, 5, True), (3, 5, True)]
     transport.send(engines, TENSORS, PLAN, delivery := Delivery())
     assert delivery.touched == {"a", "b"} and not delivery.failed
     for engine in engines:

@@ -104,9 +104,15 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
             buffer = torch.empty(bucket.nbytes, dtype=torch.uint8)
             under_way.append((bucket, buffer, self._group.broadcast(buffer)))
             if len(under_way) > AHEAD:
-                yield _arrived(*under_way.popleft())
+                yield self._arrived(*under_way.popleft())
         while under_way:
-            yield _arrived(*under_way.popleft())
+            yield self._arrived(*under_way.popleft())
+
+    def _arrived(
+        self, bucket: Bucket, buffer: torch.Tensor, work: torch.distributed.Work
+    ) -> tuple[Bucket, torch.Tensor]:
+        self._group.wait(work)
+        return bucket, buffer
 
     def _load(self, bucket: Bucket, buffer: torch.Tensor) -> None:
         tensors = (
@@ -115,8 +121,3 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
         )
         with disable_mtp_completeness_check():
             self.model.load_weights(list(self._direct.load(tensors)))
-
-
-def _arrived(bucket: Bucket, buffer: torch.Tensor, work: torch.distributed.Work) -> tuple[Bucket, torch.Tensor]:
-    work.wait()
-    return bucket, buffer

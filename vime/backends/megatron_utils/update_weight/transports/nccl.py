@@ -23,7 +23,7 @@ BUFFERS = 2
 
 
 class NcclTransport:
-    """`address` is where engines reach this process; `workers` how many GPUs each engine has, one number an engine."""
+    """`address` is where engines reach this process; `workers` how many GPUs each engine has."""
 
     name = "nccl"
     bucket_limit = 1024**3
@@ -32,27 +32,27 @@ class NcclTransport:
         self,
         *,
         address: str,
-        workers: Sequence[int],
+        workers: int,
         buffer_bytes: int,
         open_group: Callable[[dict[str, Any]], Any] | None = None,
         produce: Callable[..., None] | None = None,
     ) -> None:
-        self._address, self._workers, self._buffer_bytes = address, tuple(workers), buffer_bytes
+        self._address, self._workers, self._buffer_bytes = address, workers, buffer_bytes
         self._open_group, self._produce = open_group or _open_group, produce or _produce
         self._group: Any = None
+        self._joined: set[str] = set()
 
-    def init_infos(self, port: int) -> list[dict[str, Any]]:
-        """What each engine is told to join: ranks follow each other, the trainer is 0."""
-        world = 1 + sum(self._workers)
+    def init_infos(self, engines: int, port: int) -> list[dict[str, Any]]:
+        """What each of so many engines is told to join: ranks follow each other, the trainer is 0."""
+        world = 1 + engines * self._workers
         shared = {"master_address": self._address, "master_port": port, "world_size": world, "packed": True}
         shared |= {"packed_buffer_size_bytes": self._buffer_bytes, "packed_num_buffers": BUFFERS}
-        offsets = [1 + sum(self._workers[:number]) for number in range(len(self._workers))]
-        return [{**shared, "rank_offset": offset} for offset in offsets]
+        return [{**shared, "rank_offset": 1 + number * self._workers} for number in range(engines)]
 
     def connect(self, engines: Sequence[Engine]) -> None:
         """Form the group anew with all `engines`; every rank must come, so they are told at the same time."""
         self.close()
-        infos = self.init_infos(get_free_port(20_000))
+        infos = self.init_infos(len(engines), get_free_port(20_000))
         with ThreadPoolExecutor(len(engines)) as pool:
             joined = [
                 pool.submit(engine.init_weight_transfer_engine, info)
@@ -61,6 +61,7 @@ class NcclTransport:
             self._group = self._open_group(infos[0])
             for answer in joined:
                 answer.result()
+        self._joined = {engine.url for engine in engines}
 
     def begin(self, engine: Engine) -> None:
         """Open the update."""
@@ -76,7 +77,7 @@ class NcclTransport:
 
     def send(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan, delivery: Delivery) -> None:
         """Everything to everybody in the group; a send to some of them only is not possible over one group."""
-        if self._group is None or len(engines) != len(self._workers):
+        if self._group is None or {engine.url for engine in engines} != self._joined:
             raise RuntimeError(
                 "over NCCL all engines are sent to at once; restart those that failed, then connect again"
             )
@@ -93,7 +94,7 @@ class NcclTransport:
         """Leave the group."""
         if self._group is not None:
             self._group.destroy()
-            self._group = None
+            self._group, self._joined = None, set()
 
 
 def _open_group(info: dict[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 """A trainer rank as a Ray actor: its environment first, then torch."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,8 +25,10 @@ class TrainRayActor:
 
     def init(self, master: tuple[str, int], role: str, with_ref: bool | None) -> int:
         """Join the other ranks, build the model, load it; the number of the first rollout."""
-        from vime.backends.megatron_utils.actor import MegatronTrainRayActor
-        from vime.backends.megatron_utils.update_weight.make import make_sync
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Megatron-core tells of every optional package that is not there
+            from vime.backends.megatron_utils.actor import MegatronTrainRayActor
+            from vime.backends.megatron_utils.update_weight.make import make_sync
 
         self._trainer = MegatronTrainRayActor(self._world_size, self._rank, *master, make_sync=make_sync)
         return self._trainer.init(self._config, role, with_ref)

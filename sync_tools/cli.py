@@ -53,9 +53,11 @@ def _root(
 
 
 def main() -> None:
-    """The console script."""
+    """Run the arguments of this process, and end it with the exit code."""
     from sync_tools.commands.main import end_tidily, run_app
 
-    gc.set_threshold(100_000, 20, 20)  # syntax trees are many small objects, and none of them garbage for long
+    sys.setswitchinterval(0.0005)  # a thread that starts git need not wait until another one has counted
     end_tidily()
-    sys.exit(run_app(app, sys.argv[1:]))
+    code = run_app(app, sys.argv[1:])
+    gc.freeze()  # at the end nothing is looked for that could be collected: the process goes as a whole
+    sys.exit(code)

@@ -1,7 +1,10 @@
-"""Files of a checkout, written whole or not at all."""
+"""Files of a checkout, written whole or not at all, and by one process at a time."""
 
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sync_tools.errors import SyncError
@@ -31,3 +34,19 @@ def write_atomically(path: Path, data: bytes) -> None:
         scratch.replace(path)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """One process at a time; another one waits, or else gets an OSError. The lock is the kernel's, on the folder: a process
+    that is killed leaves nothing behind. Where a file system knows no such locks, nobody waits."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if not wait:
+                raise
+        yield
+    finally:
+        os.close(handle)

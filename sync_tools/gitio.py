@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -175,6 +175,13 @@ class Repo:
             return self.objects.read(oid)
         except Missing as e:
             raise GitFailed(("cat-file", oid), 1, f"no such object: {oid}") from e
+
+    def stream(self, oids: Sequence[str]) -> Iterator[bytes]:
+        """The bytes of many objects, one after the other; git reads ahead."""
+        try:
+            yield from self.objects.stream(oids)
+        except Missing as e:
+            raise GitFailed(("cat-file", str(e)), 1, f"no such object: {e}") from e
 
     def tree(self, rev: str) -> "GitTree":
         return GitTree(self, rev)

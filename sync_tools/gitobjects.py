@@ -5,7 +5,7 @@ Objects never change, so that what was read once is remembered; a stack of ports
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -17,6 +17,7 @@ from sync_tools.modes import EXECUTABLE, FOLDER, GITLINK, REGULAR, SYMLINK
 
 T = TypeVar("T", bound=Sized)
 MOST, LARGE = 8192, 1_000_000
+AHEAD = 256  # so many names fit into a pipe before git has read any
 
 Entry = tuple[int, str]
 """Mode and object id."""
@@ -75,25 +76,48 @@ class Objects:
         return stored.hexsha.decode()
 
     def write_level(self, level: Level) -> str:
-        """Store a tree object; its id. Git sorts a folder as if its name ended in a slash."""
-        ordered = sorted(level.items(), key=lambda item: item[0] + b"/" * (item[1][0] == FOLDER))
-        data = b"".join(b"%o %b\0" % (mode, name) + bytes.fromhex(oid) for name, (mode, oid) in ordered)
+        """Store a tree object; its id."""
+        data = level_data(level)
         oid = self.write("tree", data)
-        _kept(self._levels, oid, dict(ordered))
+        _kept(self._levels, oid, dict(_entries(data)))
         return oid
 
+    def stream(self, names: Sequence[str]) -> Iterator[bytes]:
+        """The contents of many objects, each as soon as git has it: git reads ahead. They are not remembered, and no
+        other object is asked for before the last of them is read. Raises Missing."""
+        left = len(names)
+        try:
+            for at in range(0, len(names), AHEAD):
+                asked = names[at : at + AHEAD]
+                self._ask(*asked)
+                for name in asked:
+                    data = self._answer(name)[1]
+                    left -= 1
+                    yield data
+        finally:
+            if left:
+                self._running.clear()  # its next answers are to questions that nobody asks any more
+
     def _asked(self, name: str) -> tuple[str, bytes]:
+        self._ask(name)
+        return self._answer(name)
+
+    def _ask(self, *names: str) -> None:
         if not self._running:
             self._running.append(self.start())
-        process = self._running[0].proc
-        assert process.stdin and process.stdout
-        process.stdin.write(name.encode() + b"\n")
-        process.stdin.flush()
-        head = process.stdout.readline().split()
+        stdin = self._running[0].proc.stdin
+        assert stdin
+        stdin.write("".join(f"{name}\n" for name in names).encode())
+        stdin.flush()
+
+    def _answer(self, name: str) -> tuple[str, bytes]:
+        stdout = self._running[0].proc.stdout
+        assert stdout
+        head = stdout.readline().split()
         if len(head) != 3:
             raise Missing(name)
-        data = process.stdout.read(int(head[2]))
-        process.stdout.read(1)
+        data = stdout.read(int(head[2]))
+        stdout.read(1)
         return head[0].decode(), data
 
 
@@ -104,6 +128,12 @@ def _kept(known: dict[str, T], name: str, value: T) -> T:
         if len(known) > MOST:
             del known[next(iter(known))]
     return value
+
+
+def level_data(level: Level) -> bytes:
+    """The content of a tree object. Git sorts a folder as if its name ended in a slash."""
+    ordered = sorted(level.items(), key=lambda item: item[0] + b"/" * (item[1][0] == FOLDER))
+    return b"".join(b"%o %b\0" % (mode, name) + bytes.fromhex(oid) for name, (mode, oid) in ordered)
 
 
 def _entries(data: bytes) -> Iterator[tuple[bytes, Entry]]:

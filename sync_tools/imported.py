@@ -1,74 +1,94 @@
 """Files in memory as a new git repository, or as files of a folder that is there."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from sync_tools.errors import SyncError
+from sync_tools.files import alone
 from sync_tools.gitio import GitFailed, Repo
+from sync_tools.gitpack import object_id, packed, trees
 from sync_tools.modes import EXECUTABLE, GITLINK, SYMLINK
 from sync_tools.port.fork import Fork
 from sync_tools.tree import Blob
 
 AS_WRITTEN = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null", "-c", "advice.detachedHead=false")
 
-# Deltas and strong compression take longer than all the rest, and save a twentieth; `git gc` makes up for it.
-QUICKLY = ("-c", "core.compression=1", "-c", "pack.compression=1")
-
 
 def new_repository(to: Path, files: Mapping[str, Blob], subject: str, trailers: Mapping[str, str]) -> str:
     """Make `to` a repository with one commit that holds the files; the commit. It appears whole, or not at all."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    scratch = to.with_name(f".{to.name}.{os.getpid()}.part")
     try:
-        scratch.mkdir()
-        Repo(scratch, scratch).run("init", "--quiet", "--template=", "--initial-branch=main")
-        repo = Repo.open(scratch)
-        who = Fork(repo).committer()
-        lines = [*(f"{k}: {v}" for k, v in trailers.items()), f"Signed-off-by: {who.name} <{who.email}>"]
-        message = f"{subject}\n\n" + "\n".join(lines) + "\n"
-        repo.run(
-            *QUICKLY,
-            "fast-import",
-            "--depth=0",
-            "--quiet",
-            "--date-format=raw",
-            data=b"".join(_stream(files, message, f"{who.name} <{who.email}> {who.date}")),
-        )
-        repo.run(*AS_WRITTEN, "reset", "--hard", "--quiet", "main")
-        commit = repo.line("rev-parse", "main")
-        if to.is_dir():
-            to.rmdir()
-        scratch.rename(to)
-        return commit
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with _scratch(to) as scratch:
+            Repo(scratch, scratch).run(
+                "init", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=main"
+            )
+            repo = Repo(scratch / ".git", scratch)
+            commit = _store(repo, files, subject, trailers)
+            repo.run(*AS_WRITTEN, "reset", "--hard", "--quiet", commit)
+            if to.is_dir():
+                to.rmdir()
+            scratch.rename(to)
+            return commit
     except GitFailed as e:
         raise SyncError(f"cannot write the repository: {e}", str(to), "look at the disk, and at git's version") from e
     except OSError as e:
         raise SyncError(
             f"cannot write the repository: {e.strerror}", str(to), "name a folder that can be written"
         ) from e
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _stream(files: Mapping[str, Blob], message: str, who: str) -> Iterator[bytes]:
-    """The commit as git fast-import reads it."""
-    text = message.encode()
-    yield f"commit refs/heads/main\nauthor {who}\ncommitter {who}\ndata {len(text)}\n".encode() + text + b"\n"
-    for path, blob in sorted(files.items()):
-        name = _quoted(path)
-        if blob.mode == GITLINK:
-            yield b"M 160000 " + blob.data + b" " + name + b"\n"
-            continue
-        yield f"M {blob.mode:o} inline ".encode() + name + b"\n" + b"data %d\n" % len(blob.data)
-        yield blob.data
-        yield b"\n"
+@contextmanager
+def _scratch(to: Path) -> Iterator[Path]:
+    """A new folder beside `to`, gone in the end where it was not renamed. It is locked while this process lives, by which
+    another one knows those of processes that were killed, and removes them."""
+    scratch = to.with_name(f".{to.name}.{os.getpid()}.part")
+    with ExitStack() as held:
+        with alone(to.parent):
+            _remove_abandoned(to)
+            scratch.mkdir()
+            held.enter_context(alone(scratch))
+        try:
+            yield scratch
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _quoted(path: str) -> bytes:
-    raw = os.fsencode(path)
-    return b'"' + raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
+def _remove_abandoned(to: Path) -> None:
+    for part in to.parent.iterdir():
+        if re.fullmatch(rf"\.{re.escape(to.name)}\.\d+\.part", part.name) and part.is_dir() and not part.is_symlink():
+            with suppress(OSError), alone(part, wait=False):
+                shutil.rmtree(part, ignore_errors=True)
+
+
+def _store(repo: Repo, files: Mapping[str, Blob], subject: str, trailers: Mapping[str, str]) -> str:
+    """Put the commit of the files, and all that it holds, into an empty repository; its id."""
+    who = Fork(repo).committer()
+    oids = {p: b.data.decode() if b.mode == GITLINK else object_id("blob", b.data) for p, b in files.items()}
+    root, folders = trees({path: (blob.mode, oids[path]) for path, blob in files.items()})
+    by = f"{who.name} <{who.email}>"
+    message = "\n".join((subject, "", *(f"{k}: {v}" for k, v in trailers.items()), f"Signed-off-by: {by}\n"))
+    commit = f"tree {root}\nauthor {by} {who.date}\ncommitter {by} {who.date}\n\n{message}".encode(
+        "utf-8", "surrogateescape"
+    )
+    blobs = (("blob", blob.data) for blob in files.values() if blob.mode != GITLINK)
+    pack = packed((("commit", commit), *(("tree", folder) for folder in folders), *blobs))
+    folder = repo.git_dir / "objects" / "pack"
+    _write_synced(folder / f"pack-{pack.name}.pack", pack.data)
+    _write_synced(folder / f"pack-{pack.name}.idx", pack.index)
+    return object_id("commit", commit)
+
+
+def _write_synced(path: Path, data: bytes) -> None:
+    """Write a file of git's as git does: it is on the disk, and nobody changes it."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    path.chmod(0o444)
 
 
 def write_files(to: Path, files: Mapping[str, Blob]) -> None:

@@ -42,6 +42,11 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False, soft_wrap=not stream.isatty(), width=width)
 
 
+def is_plain() -> bool:
+    """Whether what is printed is for a pipe or a file, where nobody asked for colours: it needs no console then."""
+    return not sys.stdout.isatty() and not {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys()
+
+
 def fitted(line: str) -> str:
     """A row of a table: it ends at the edge of a terminal, where a wrapped row would break the columns; whole in a pipe."""
     out = console()
@@ -57,13 +62,12 @@ def fitted(line: str) -> str:
 @contextmanager
 def watched(quiet: bool, first: str = "reading upstream") -> Iterator[Callable[[str], None]]:
     """A line that says what is being done, on a terminal only."""
-    out = console(stderr=True)
-    if quiet or not out.is_terminal:
+    if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.markup import escape
 
-    with out.status(escape(clean(first))) as status:
+    with console(stderr=True).status(escape(clean(first))) as status:
         yield lambda step: status.update(escape(clean(step)))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 _ABOUT = """\
 usage: vime train [--config FILE.yaml] [--dry-run [--json] [--all]] [OPTION ...]
+       vime report RUN [--out FILE] [--open]
+       vime trace RUN [--out FILE]
        vime --help [GROUP | OPTION | all]
        vime --version
 
@@ -13,10 +15,16 @@ Reinforcement-learning post-training of language models: vLLM generates, Megatro
 This version resolves and checks the configuration of a run (train --dry-run); it has no command that trains yet. To bring
 changes of the upstream project over, use `sync` (`vime-sync` where another `sync` comes first on PATH).
 
+train: a run, or with --dry-run its configuration
   --config FILE    options from a YAML file; flags win over it, and a later file over an earlier one
   --dry-run        show every value and where it comes from, and start nothing
   --json           the same for machines
   --all            with what vLLM and Megatron-core leave at their defaults
+
+report: one HTML page about the run whose log is in the folder RUN
+trace: the spans of its samples, for ui.perfetto.dev
+  --out FILE       where to write; RUN/report.html and RUN/trace.json when left out
+  --open           show it in the browser
 
 example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry-run
 
@@ -35,6 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words and words[0] in ("report", "trace"):
+        return _about_a_run(words[0], words[1:])
     asked = next((place for place, word in enumerate(words) if word in ("-h", "--help")), None)
     if asked is not None or not words:
         return _help(words[(asked or 0) + 1 :])
@@ -45,8 +55,18 @@ def _run(words: list[str]) -> int:
         from vime.commands.train import run
 
         return run(words[1:])
-    print(f"error: {words[0]}: no such command; the one there is, is train (vime --help)", file=sys.stderr)
+    print(f"error: {words[0]}: no such command; there are train, report and trace (vime --help)", file=sys.stderr)
     return 2
+
+
+def _about_a_run(command: str, words: list[str]) -> int:
+    from vime.commands import report, trace
+
+    module = {"report": report, "trace": trace}[command]
+    if {"-h", "--help"} & set(words):
+        print(module.USAGE, end="")
+        return 0
+    return module.run(words)
 
 
 def _help(asked: list[str]) -> int:

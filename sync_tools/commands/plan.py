@@ -16,7 +16,7 @@ from sync_tools.plan.window import plan_window, window_reader
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
 from sync_tools.port.style import seam_style
-from sync_tools.terminal import clean, console, print_json, watched
+from sync_tools.terminal import clean, console, is_plain, print_json, watched
 from sync_tools.translate import Translator
 from sync_tools.upstream.collect import collect
 from sync_tools.upstream.history import messages
@@ -90,6 +90,10 @@ def _ground(settings: Settings, base: str | None) -> Ground:
 
 def show(told: Iterable[Line]) -> None:
     """Print lines; what upstream says is text, never markup or a terminal's command."""
+    if is_plain():
+        for _, line in told:
+            print(clean(line).expandtabs())
+        return
     from rich.text import Text
 
     out = console()

@@ -11,9 +11,9 @@ from sync_tools.plan.forport import Briefer, plan_lines, plan_object
 from sync_tools.plan.model import Briefing
 from sync_tools.plural import counted
 from sync_tools.port import paused
+from sync_tools.port.arrange import Progress
 from sync_tools.port.branches import branch_name
 from sync_tools.port.fork import Fork
-from sync_tools.port.pipeline import Progress
 from sync_tools.port.report import as_object, lines
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, resume, start

@@ -20,30 +20,41 @@ def import_tree(
 ) -> Imported:
     """Translate upstream at `rev` into `to`. Raises SyncError, with nothing written, for a bad revision, path or target."""
     began = time.monotonic()
+    new = _is_new(to)
     tree = translated_tree(upstream, rev, config, cache=cache, workers=workers)
     with ThreadPoolExecutor(1) as beside:
-        # Git writes while this process counts.
-        commit = beside.submit(_write, to, tree, config)
+        # Files are written while this thread counts.
+        commit = beside.submit(_write, to, new, tree, config)
         done = account(tree, config)
     return replace(done, commit=commit.result(), seconds=round(time.monotonic() - began, 3))
 
 
-def _write(to: Path, tree: Tree, config: Config) -> str | None:
-    """The new repository's commit; None where the files were written into a repository that is there."""
+def _is_new(to: Path) -> bool:
+    """Whether `to` becomes a repository; else it lies in one. Raises SyncError where neither can be."""
     if _lies_in_repository(to):
-        write_files(to, tree.blobs)
-        return None
+        return False
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise SyncError("the folder is not empty", str(to), "name a new folder with --to")
+    return True
+
+
+def _write(to: Path, new: bool, tree: Tree, config: Config) -> str | None:
+    """The new repository's commit; None where the files were written into a repository that is there."""
+    if not new:
+        write_files(to, tree.blobs)
+        return None
     subject = f"Import {config.upstream.repo}@{tree.commit[:12]}"
     return new_repository(to, tree.blobs, subject, {"Upstream-Commit": tree.commit})
 
 
 def _lies_in_repository(to: Path) -> bool:
-    """Whether the nearest folder that is there, at or above `to`, belongs to a work tree."""
+    """Whether the nearest folder that is there, at or above `to`, belongs to a work tree. Raises SyncError for git's own."""
     here = to.absolute()
     nearest = next(place for place in (here, *here.parents) if place.is_dir())
     try:
-        return Repo.open(nearest).work_tree is not None
+        found = Repo.open(nearest)
     except SyncError:
         return False
+    if found.work_tree is None:
+        raise SyncError("the folder belongs to git", str(to), "name a folder outside of the repository's own with --to")
+    return True

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
-from posixpath import normpath
+from posixpath import dirname, join, normpath
 
 from sync_tools.importer.tree import Dropped, Unresolved
+from sync_tools.paths import folders_of, parents
 
 LINK = re.compile(r"\]\(\s*<?(?!\w+:|#|/)([^)#\s>]+)")
 
@@ -16,13 +16,13 @@ def dangling(sources: Mapping[str, bytes], dropped: Sequence[Dropped]) -> Iterat
     for path in sorted(p for p in sources if gone and p.endswith(".md")):
         for number, line in enumerate(sources[path].decode("utf-8", "replace").split("\n"), 1):
             for link in LINK.findall(line):
-                reason = gone.get(normpath(str(PurePosixPath(path).parent / link)))
+                reason = gone.get(normpath(join(dirname(path), link)))
                 if reason is not None:
                     yield Unresolved(path, number, link, f"leads to what was dropped: {reason}")
 
 
 def _places(sources: Mapping[str, bytes], dropped: Sequence[Dropped]) -> dict[str, str]:
     """Dropped files, and folders that hold nothing else, with the reason."""
-    kept = {str(folder) for path in sources for folder in PurePosixPath(path).parents}
-    found = {str(f): d.reason for d in dropped for f in PurePosixPath(d.path).parents if str(f) not in kept}
+    kept = folders_of(sources)
+    found = {folder: d.reason for d in dropped for folder in parents(d.path) if folder not in kept}
     return found | {d.path: d.reason for d in dropped}

@@ -83,7 +83,7 @@ def account(tree: Tree, config: Config) -> Imported:
     failed = {path for path, t in tree.translations.items() if any(s.what == FAILED for s in t.unresolved)}
     changed = {p for p, t in tree.translations.items() if t.data != tree.sources[p]}
     sites = [Unresolved(p, s.line, s.what, s.why) for p, t in sorted(tree.translations.items()) for s in t.unresolved]
-    unresolved = (*sites, *dangling(tree.sources, tree.dropped), *tree.collisions)
+    unresolved = (*sites, *dangling(tree.sources, tree.dropped), *tree.unrendered, *tree.collisions)
     kept, unjustified = _standing(tree, config)
     return Imported(
         upstream_commit=tree.commit,

@@ -9,10 +9,11 @@ from sync_tools.plan.companions import by_file, by_mention
 from sync_tools.plan.model import Left, Plan, Row, TouchedFile
 from sync_tools.plan.removals import removals
 from sync_tools.plan.risks import kind_of, risks
+from sync_tools.port.arrange import arrange, unresolved_sites
 from sync_tools.port.ci import Workflows
 from sync_tools.port.file import Setting
 from sync_tools.port.fork import Fork
-from sync_tools.port.pipeline import arrange, formatted_ahead, unresolved_sites
+from sync_tools.port.prepared import carried_images, translating_ahead
 from sync_tools.upstream.changeset import ChangeSet
 
 
@@ -27,9 +28,11 @@ class Ground:
 
 def plan(changes: ChangeSet, reader: Reader, ground: Ground) -> Plan:
     """Raises SyncError for hostile or unusable input, as a port does."""
-    setting = formatted_ahead(changes, ground.setting)
+    images = [i for i in carried_images([changes], reader.config) if i.path != reader.config.ci.workflow]
+    with translating_ahead(images, ground.setting) as translated:
+        briefing = brief(changes, reader)  # git's part of it, and what other processes translate, take one time
+        setting = translated()
     outcomes, workflows = arrange(changes, setting)
-    briefing = brief(changes, reader)
     told = {p.change.commit for p in briefing.prerequisites} | {x.change.commit for x in briefing.later}
     paths = {image.path for f in changes.files for image in (f.before, f.after) if image}
     companions = by_mention(briefing.change, reader.line, reader.config.upstream.repo)

@@ -11,7 +11,7 @@ from sync_tools.outcome import FileOutcome
 from sync_tools.plan.conflicts import causes
 from sync_tools.plan.model import Briefing, Later, Prerequisite, Risk
 from sync_tools.plural import counted
-from sync_tools.port.ported import Unresolved
+from sync_tools.port.arrange import Unresolved
 from sync_tools.syntax import parse
 from sync_tools.upstream.changeset import FileChange, Image
 

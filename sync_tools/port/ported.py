@@ -5,23 +5,13 @@ from dataclasses import dataclass
 
 from sync_tools.ledger.model import Entry, Ledger
 from sync_tools.outcome import FileOutcome
+from sync_tools.port.arrange import Unresolved
 from sync_tools.port.ci import Workflows
 from sync_tools.port.edits import Edits
 from sync_tools.port.paused import Stages
 from sync_tools.tree import Blob
 from sync_tools.upstream.changeset import ChangeSet
 from sync_tools.verify.model import Check
-
-
-@dataclass(frozen=True)
-class Unresolved:
-    """A site that was not translated, at its line in the fork's file after the port; `lines` are its statement's."""
-
-    path: str
-    line: int
-    what: str
-    why: str
-    lines: range = range(0)
 
 
 @dataclass(frozen=True)

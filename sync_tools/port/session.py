@@ -16,12 +16,13 @@ from sync_tools.ledger.model import Ledger
 from sync_tools.paths import refuse_collisions, safe
 from sync_tools.port import paused
 from sync_tools.port.ahead import Read, reading
+from sync_tools.port.arrange import Progress
 from sync_tools.port.branches import branch_name
 from sync_tools.port.commits import adaptation_message, commit, mechanical_message, write_tree
 from sync_tools.port.edits import Edits
 from sync_tools.port.file import Setting
 from sync_tools.port.kept import Kept
-from sync_tools.port.pipeline import Job, Progress, port_changes
+from sync_tools.port.pipeline import Job, port_changes
 from sync_tools.port.ported import Files, Port
 from sync_tools.port.record import ledger_edits, ledger_path, recorded, summary, with_history
 from sync_tools.port.request import Request

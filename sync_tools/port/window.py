@@ -12,12 +12,13 @@ from sync_tools.ledger.units import facts
 from sync_tools.ledger.view import FileView, Passage
 from sync_tools.outcome import FileOutcome
 from sync_tools.policy import policy_of
+from sync_tools.port.arrange import Progress, Unresolved
 from sync_tools.port.ci import Workflows, port_template_file, workflow_files
 from sync_tools.port.commits import reference
 from sync_tools.port.file import Setting, port_file, translate_image
-from sync_tools.port.pipeline import Job, Progress, port_files
-from sync_tools.port.ported import Files, Port, Unresolved
-from sync_tools.port.prepared import translated_ahead
+from sync_tools.port.pipeline import Job, port_files
+from sync_tools.port.ported import Files, Port
+from sync_tools.port.prepared import carried_images, translated_ahead
 from sync_tools.tree import MemoryTree, Overlay
 from sync_tools.upstream.changeset import ChangeSet, FileChange, Image
 from sync_tools.upstream.course import Step, forward
@@ -37,7 +38,7 @@ def port_window(changes: Sequence[ChangeSet], job: Job, progress: Progress = lam
     """Port the change sets of a window, oldest first, onto `job.setting.tree`: base and tip are translated and merged at
     once. Raises SyncError for hostile or unusable input."""
     progress("translating")
-    setting = translated_ahead(_images(changes, job.setting.config), job.setting)
+    setting = translated_ahead(carried_images(changes, job.setting.config), job.setting)
     config = setting.config
     found = _courses(changes, setting)
     setting = replace(setting, left=frozenset(map(setting.translator.path, vacated(found))))
@@ -55,13 +56,6 @@ def port_window(changes: Sequence[ChangeSet], job: Job, progress: Progress = lam
             ledger = settle(ledger, job.resolutions.keys(), job.decided_by)
         ports.append(Port(each, seen.files(n, outcomes, workflows, ledger), ledger))
     return WindowPort(files, tuple(ports))
-
-
-def _images(changes: Sequence[ChangeSet], config: Config) -> list[Image]:
-    """What will be translated: all but what a policy keeps out."""
-    files = [f for each in changes for f in each.files]
-    wanted = [f for f in files if (p := policy_of(config, f)) is None or p.action not in ("skip", "owned")]
-    return [image for f in wanted for image in (f.before, f.after) if image]
 
 
 def steps(config: Config, changes: ChangeSet, change: FileChange) -> Step:

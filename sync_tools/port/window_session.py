@@ -9,10 +9,10 @@ from sync_tools.ledger import store
 from sync_tools.ledger.model import Ledger
 from sync_tools.paths import safe
 from sync_tools.port import paused
+from sync_tools.port.arrange import Progress
 from sync_tools.port.branches import branch_name
 from sync_tools.port.commits import window_message
 from sync_tools.port.known import known
-from sync_tools.port.pipeline import Progress
 from sync_tools.port.ported import Port
 from sync_tools.port.record import summary
 from sync_tools.port.request import Request

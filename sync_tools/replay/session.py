@@ -12,10 +12,10 @@ from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
 from sync_tools.imported import AS_WRITTEN, new_repository
 from sync_tools.importer import translated_tree
+from sync_tools.port.arrange import Progress
 from sync_tools.port.commits import commit, write_tree
 from sync_tools.port.edits import Edits, without_noops
 from sync_tools.port.fork import Fork
-from sync_tools.port.pipeline import Progress
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Run
 from sync_tools.replay.lost import Ends, Lost, lost, unexplained

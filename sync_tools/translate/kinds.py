@@ -1,6 +1,7 @@
 """What kind of text a path holds, as far as translation cares."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -41,6 +42,7 @@ class Profile:
     kept: bool
 
 
+@lru_cache(maxsize=4096)
 def profile(path: str, *, engine: bool) -> Profile:
     kept = any(
         matches(glob, path)

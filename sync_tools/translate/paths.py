@@ -18,4 +18,5 @@ def downstream_path(config: Config, path: str) -> str:
             return move.new
         if path.startswith(move.old.rstrip("/") + "/"):
             return move.new.rstrip("/") + path[len(move.old.rstrip("/")) :]
-    return "/".join(rename_all(part, naming(config)) for part in path.split("/"))
+    names = naming(config)
+    return "/".join(rename_all(part, names) for part in path.split("/"))

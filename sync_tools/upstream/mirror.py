@@ -1,16 +1,14 @@
 """Where upstream is read from: a local repository in place, or the bare mirror that `sync fetch` made of a URL."""
 
-import fcntl
 import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
+from sync_tools.files import alone
 from sync_tools.gitio import GitFailed, Repo
 from sync_tools.terminal import without_secrets
 
@@ -64,7 +62,7 @@ def fetch(location: str, *, into: Path | None = None) -> Path:
     target = into or mirror_path(location)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(target.parent):
+        with alone(target.parent):
             if target.is_dir():
                 Repo.open(target).run("fetch", "--prune", "--quiet", "--tags", location, "+refs/heads/*:refs/heads/*")
                 return target
@@ -82,17 +80,6 @@ def fetch(location: str, *, into: Path | None = None) -> Path:
         raise SyncError(
             f"cannot fetch upstream: {said}", without_secrets(location), "check the address and your access"
         ) from e
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One fetch at a time; another one waits. The lock is the kernel's, on the folder: a killed fetch leaves nothing."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _named(location: str | None) -> str:

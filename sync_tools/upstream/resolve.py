@@ -30,8 +30,14 @@ def tips(repo: Repo) -> Iterator[str]:
     """Revisions that may be upstream's main line, the likeliest first. In a clone that somebody works in, HEAD counts
     only where no branch has the name of a main line."""
     names = ("HEAD", *MAIN) if repo.work_tree is None else MAIN
-    found = list(dict.fromkeys(filter(None, map(repo.commit_of, names))))
-    yield from found or filter(None, [repo.commit_of("HEAD")])
+    told: set[str] = set()
+    for name in names:
+        commit = repo.commit_of(name)
+        if commit and commit not in told:
+            told.add(commit)
+            yield commit
+    if not told and (commit := repo.commit_of("HEAD")):
+        yield commit
 
 
 def main_line(repo: Repo) -> str:

@@ -1,13 +1,16 @@
 """A whole tree of upstream's becomes a repository: names, modes, links, bytes, policies, the seam, and what is refused."""
 
 import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from sync_tools.config import Config, parse
 from sync_tools.errors import SyncError
+from sync_tools.files import alone
 from sync_tools.gitio import Repo
 from sync_tools.importer import import_tree
 
@@ -189,3 +192,80 @@ def test_a_link_to_what_was_dropped_is_reported_and_other_links_are_not(tmp_path
     told = [(u.path, u.line, u.what) for u in done.unresolved]
     assert told == [("docs/a.md", 2, "../docker/patch/sglang.patch"), ("docs/a.md", 2, "../docker/patch")]
     assert all("SGLang's own sources" in u.why for u in done.unresolved)
+
+
+TEMPLATE = ".github/workflows/pr-test.yml.j2"
+STANDING = ".github/workflows/pr-test.yml"
+
+
+@pytest.mark.parametrize("broken", [b"<% for %>\n", b"x" * 2_000_000], ids=["syntax", "size"])
+def test_a_template_that_cannot_be_rendered_is_carried_and_reported(tmp_path: Path, broken: bytes) -> None:
+    files = FILES | {TEMPLATE: (0o100644, broken), STANDING: (0o100644, b"on: push\n")}
+    done = import_tree(upstream(tmp_path, files), "main", tmp_path / "out", INLINE)
+    assert (tmp_path / "out" / TEMPLATE).read_bytes() == broken
+    assert (tmp_path / "out" / STANDING).read_bytes() == b"on: push\n"
+    assert [(u.path, "the workflow is not made from it" in u.why) for u in done.unresolved if u.path == TEMPLATE] == [
+        (TEMPLATE, True)
+    ]
+    assert done.failed == 0
+
+
+def test_a_folder_of_git_is_refused(tmp_path: Path) -> None:
+    repo = upstream(tmp_path, FILES)
+    git(tmp_path, "init", "--quiet", str(tmp_path / "mine"))
+    for place in ("mine/.git/out", "mine/.git", "upstream.git/out"):
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(SyncError, match="belongs to git"):
+            import_tree(repo, "main", tmp_path / place, INLINE)
+        assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_repository_is_whole_for_git_and_has_what_upstream_has(tmp_path: Path) -> None:
+    to = tmp_path / "out"
+    link = "160000", "c0ffee" * 6 + "cafe"
+    repo = upstream(tmp_path, FILES)
+    git(repo.git_dir, "read-tree", "main")
+    git(repo.git_dir, "update-index", "--add", "--cacheinfo", ",".join((*link, "deep/er/module")))
+    tree = git(repo.git_dir, "write-tree").decode().strip()
+    commit = git(repo.git_dir, "commit-tree", tree, "-p", "main", "-m", "with a submodule").decode().strip()
+    done = import_tree(repo, commit, to, INLINE)
+    assert git(to, "fsck", "--strict", "--full") == b""
+    assert git(to, "ls-files", "--stage", "deep/er").split()[:2] == [word.encode() for word in link]
+    assert git(to, "symbolic-ref", "HEAD") == b"refs/heads/main\n"
+    assert git(to, "rev-parse", "HEAD").decode().strip() == done.commit
+    assert git(to, "status", "--porcelain", "--ignored") == b""
+    git(to, "gc", "--quiet")
+    assert git(to, "fsck", "--strict", "--full") == b""
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from sync_tools import imported
+from sync_tools.config import Config
+from sync_tools.gitio import Repo
+from sync_tools.importer import import_tree
+imported.{step} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)
+import_tree(Repo.open(Path(sys.argv[1])), "main", Path(sys.argv[2]), Config.model_validate({{"seam": {{"style": "inline"}}}}))
+"""
+
+
+@pytest.mark.parametrize("step", ["_store", "packed", "_write_synced"])
+def test_an_import_that_is_killed_leaves_the_target_absent_and_the_next_one_tidies_up(
+    tmp_path: Path, step: str
+) -> None:
+    repo, to = upstream(tmp_path, FILES), tmp_path / "out"
+    words = [sys.executable, "-c", KILLED.format(step=step), str(repo.git_dir), str(to)]
+    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    assert {p.name for p in tmp_path.iterdir()} > {"upstream.git"} and not to.exists()
+    import_tree(repo, "main", to, INLINE)
+    assert {p.name for p in tmp_path.iterdir()} == {"upstream.git", "out"}
+
+
+def test_a_part_of_an_import_that_goes_on_is_left_alone(tmp_path: Path) -> None:
+    repo, to = upstream(tmp_path, FILES), tmp_path / "out"
+    (part := tmp_path / ".out.1.part").mkdir()
+    (other := tmp_path / ".outer.1.part").mkdir()
+    with alone(part):
+        import_tree(repo, "main", to, INLINE)
+    assert part.is_dir() and other.is_dir()

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from vime.config.packages import schema
 from vime.config.problems import ConfigError, Problem
-from vime.config.resolve import resolve
+from vime.config.resolve import Config, resolve
 from vime.config.show import as_json, as_text
+from vime.errors import says_what_is_wrong
 
 _SWITCHES = ("--dry-run", "--json", "--all")
 
@@ -35,10 +36,26 @@ def run(argv: Sequence[str]) -> int:
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if "--dry-run" not in words.switches:
-        what, fix = "the training loop is not in this version", "add --dry-run to see the configuration"
-        return report([Problem("vime train", what, fix)])
+        return _train(config)
     print(as_json(config) if "--json" in words.switches else as_text(config), end="", flush=True)
     return 0
+
+
+def _train(config: Config) -> int:
+    """Run it; the exit status."""
+    from vime.observability.progress import TerminalProgress
+    from vime.train.main import train
+
+    with TerminalProgress() as progress:
+        try:
+            return train(config, progress)
+        except ConfigError as error:
+            return report(error.problems)
+        except Exception as error:
+            if not says_what_is_wrong(error):
+                raise
+            progress.say(f"error: {error}")
+            return 1
 
 
 def split(argv: Sequence[str]) -> Words:

@@ -110,8 +110,18 @@ COMPUTED: dict[str, Callable[[Args, Device], Any]] = {
     "vllm_tp_size": lambda a, device: a.rollout_num_gpus_per_engine // getattr(a, "vllm_pipeline_parallel_size", 1),
     "vllm_pp_size": lambda a, device: getattr(a, "vllm_pipeline_parallel_size", 1),
     "vllm_dp_size": lambda a, device: getattr(a, "vllm_data_parallel_size", 1),
+    "vllm_ep_size": lambda a, device: _expert_ranks(a),
+    "vllm_moe_dp_size": lambda a, device: 1,
 }
 """Attributes of `args` that are no options: what upstream's code reads as well."""
+
+
+def _expert_ranks(args: Args) -> int:
+    """Over how many ranks an engine's experts lie: all of them with expert parallelism, whose size vLLM does not let choose."""
+    if not getattr(args, "vllm_enable_expert_parallel", False):
+        return 1
+    stages = getattr(args, "vllm_pipeline_parallel_size", 1)
+    return args.rollout_num_gpus_per_engine // stages * getattr(args, "vllm_data_parallel_size", 1)
 
 
 def _device_rows(device: Device) -> tuple[Derived, ...]:

@@ -39,6 +39,24 @@ def _rope(c: _Config) -> Mapping[str, Any]:
     return c.get("rope_parameters") or {**(c.get("rope_scaling") or {}), "rope_theta": c.get("rope_theta", 10000.0)}
 
 
+_SCALINGS = {
+    "linear": ("factor",),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
+}
+"""Ways to stretch the rotary embedding, and what each is told."""
+
+
+def _rope_type(c: _Config) -> str:
+    return _rope(c).get("rope_type", _rope(c).get("type", "default"))
+
+
+def _rope_scaling(c: _Config) -> Mapping[str, Any] | None:
+    """How the rotary embedding is stretched; None where it is not, or in a way that is refused."""
+    if (told := _SCALINGS.get(_rope_type(c))) is None:
+        return None
+    return {"rope_type": _rope_type(c), **{name: _rope(c)[name] for name in told}}
+
+
 FIELDS: tuple[Field, ...] = (
     Field("num_layers", lambda c: c["num_hidden_layers"]),
     Field("hidden_size", lambda c: c["hidden_size"]),
@@ -50,6 +68,7 @@ FIELDS: tuple[Field, ...] = (
     Field("max_position_embeddings", lambda c: c["max_position_embeddings"], fixed=False),
     Field("layernorm_epsilon", lambda c: float(c.get("rms_norm_eps", 1e-6))),
     Field("rotary_base", lambda c: float(_rope(c)["rope_theta"])),
+    Field("rope_scaling", _rope_scaling),
     Field("untie_embeddings_and_output_weights", lambda c: not c.get("tie_word_embeddings", False)),
     Field("normalization", lambda c: "RMSNorm"),
     Field("gated_linear_unit", lambda c: True),
@@ -67,8 +86,8 @@ _UNSUPPORTED: tuple[tuple[Callable[[_Config], bool], str], ...] = (
     (lambda c: c.get("hidden_act", "silu") != "silu", "its activation is not SiLU"),
     (lambda c: bool(c.get("use_sliding_window")), "it uses a sliding window"),
     (
-        lambda c: _rope(c).get("rope_type", _rope(c).get("type", "default")) != "default",
-        "it scales its rotary embedding",
+        lambda c: _rope_type(c) not in ("default", *_SCALINGS),
+        "its rotary embedding is stretched in a way not known here",
     ),
     (lambda c: bool(c.get("attention_bias")), "its attention has biases everywhere"),
     (lambda c: bool(c.get("mlp_bias")), "its feed-forward layers have biases"),
@@ -85,6 +104,8 @@ def implied_by_model(checkpoint: str | None, own_model: bool = False) -> Implied
         config = json.loads(path.read_text("utf-8"))
     except OSError:
         fix = "name a folder with a Hugging Face model; `hf download NAME --local-dir FOLDER` fetches one"
+        if maker := next((file for folder in path.parents if (file := folder / "prepare.py").is_file()), None):
+            fix = f"run python {maker}, which makes it"
         return _refused("--hf-checkpoint", f"there is no {path}", fix)
     except ValueError as error:
         return _refused(str(path), f"is not JSON ({error})", "fetch the model again")

@@ -83,3 +83,20 @@ def test_no_replay_inside_gits_own_folder(sync, imported, upstream):
         "replay", "--from", "main~2", "--to", "main~1", workdir=fork / ".git/sub", repo=fork, upstream=upstream
     )
     assert answer.code == 2 and "lies in a repository" in answer.err and not (fork / ".git/sub").exists()
+
+
+@pytest.mark.parametrize("module", ["sync_tools.cli", "pydantic", "sync_tools.commands.main"])
+def test_an_interruption_before_anything_is_imported(module):
+    program = f"""
+import sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from sync_tools.__main__ import main
+sys.argv[1:] = ["status"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")

@@ -7,7 +7,8 @@ import pytest
 
 from sync_tools.config import Config
 from sync_tools.tree import Blob, MemoryTree
-from sync_tools.verify import Check, Context, packages_of, verify
+from sync_tools.verify.model import Check, Context, packages_of
+from sync_tools.verify.run import run as verify
 
 Files = Mapping[str, str | bytes]
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from sync_tools.config import Config
 from sync_tools.tree import Blob, MemoryTree
-from sync_tools.verify import Context, verify
+from sync_tools.verify.model import Context
+from sync_tools.verify.run import run as verify
 
 FRAGMENTS = (
     "import os\n",

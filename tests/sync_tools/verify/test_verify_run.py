@@ -5,7 +5,8 @@ import pytest
 from sync_tools.config import Config
 from sync_tools.modes import SYMLINK
 from sync_tools.tree import Blob, MemoryTree
-from sync_tools.verify import gate, verify
+from sync_tools.verify.run import gate
+from sync_tools.verify.run import run as verify
 from sync_tools.verify.table import CHECKS, Row
 
 TWICE = """\

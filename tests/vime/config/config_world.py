@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 from vime.config.problems import ConfigError
 from vime.config.resolve import Config, resolve
 from vime.config.schema import NotInstalled, Package, Schema, own_options
+from vime.observability.run_log import RunLog
+from vime.observability.trace_utils import trace_event
+from vime.utils.types import Sample
 
 QWEN3 = {
     "model_type": "qwen3",
@@ -24,6 +28,8 @@ QWEN3 = {
     "rope_theta": 10000.0,
     "tie_word_embeddings": False,
 }
+
+ROOT = Path(__file__).parents[3]
 
 VLLM = {
     "vllm/__init__.py": "",
@@ -154,8 +160,7 @@ def vime(
     *words: str, path: Path | None = None, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess:
     """The command in a process of its own; `path` holds packages that it finds."""
-    root = Path(__file__).parents[3]
-    found = [*([path] if path else []), root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    found = [*([path] if path else []), ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.run(
         [sys.executable, "-m", "vime.cli", *words],
         capture_output=True,
@@ -163,3 +168,15 @@ def vime(
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, found))} | environment,
     )
+
+
+def quickstart(folder: Path) -> Path:
+    """A copy of the examples in which the quick start is prepared, as far as a configuration can tell, and a run's log."""
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("out", "__pycache__"))
+    example = folder / "examples/quickstart_cpu"
+    shutil.copytree(example / "model", example / "out/warm")
+    log, traced = RunLog(folder / "runs/20261130-010203"), Sample()
+    log.event("start")
+    trace_event(traced, "made up")
+    log.samples(0, [traced])
+    return folder

@@ -1,20 +1,19 @@
 """`vime train --dry-run` and `vime --help` as a user sees them."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from config_world import alone, enough, made, vime
+from config_world import ROOT, alone, enough, made, quickstart, vime
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vime.config.resolve import resolve
 from vime.config.show import as_json, as_text
 
-ROOT = Path(__file__).parents[3]
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 
 
@@ -90,12 +89,19 @@ def test_more_attributes_come_from_a_custom_file(tmp_path):
     assert (args.my_bonus, args.eps_clip, args.lr) == ([1, {"a": 2.5}], 0.3, 2)
 
 
-def test_the_quick_starts_configuration_resolves():
-    done = vime("train", "--config", "examples/quickstart_cpu/config.yaml", "--dry-run", "--json", cwd=ROOT)
+def test_the_quick_starts_configuration_resolves(tmp_path):
+    words = ("train", "--config", "examples/quickstart_cpu/config.yaml", "--dry-run", "--json")
+    done = vime(*words, cwd=quickstart(tmp_path))
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
     assert shown["device"]["backend"] == "gloo" and shown["config"]["global_batch_size"] == 128
     assert shown["megatron"]["num_layers"] == 2 and shown["engine"]["max_model_len"] == 64
+
+
+def test_a_quick_start_that_is_not_prepared_says_how(tmp_path):
+    shutil.rmtree(quickstart(tmp_path) / "examples/quickstart_cpu/out")
+    done = vime("train", "--config", "examples/quickstart_cpu/config.yaml", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 2 and "run python examples/quickstart_cpu/prepare.py" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
-from config_world import MEGATRON, VLLM, enough, vime, write_package
+from config_world import MEGATRON, ROOT, VLLM, enough, quickstart, vime, write_package
 
-ROOT = Path(__file__).parents[3]
-PAGES = ("README.md", "docs/training-configuration.md", "examples/quickstart_cpu/README.md")
+PAGES = ("README.md", "docs/reading-a-run.md", "docs/training-configuration.md", "examples/quickstart_cpu/README.md")
 
 
 def commands() -> list[str]:
@@ -23,7 +21,7 @@ def commands() -> list[str]:
 @pytest.mark.parametrize("command", commands())
 def test_a_command_of_the_documentation_works(command, tmp_path):
     fakes = write_package(tmp_path / "site-packages", VLLM | MEGATRON)
-    done = vime(*shlex.split(command)[1:], path=fakes, cwd=ROOT)
+    done = vime(*shlex.split(command)[1:], path=fakes, cwd=quickstart(tmp_path))
     assert done.returncode == 0 and done.stdout, done.stderr
 
 

@@ -41,6 +41,8 @@ def test_a_qwen3_implies_its_fields(tmp_path):
         ({"num_key_value_heads": None}, "num_query_groups", 4),
         ({"tie_word_embeddings": True}, "untie_embeddings_and_output_weights", False),
         ({"rope_parameters": {"rope_theta": 5e5, "rope_type": "default"}}, "rotary_base", 5e5),
+        ({"rope_parameters": {"rope_theta": 5e5, "rope_type": "default"}}, "rope_scaling", None),
+        ({"rope_scaling": {"type": "linear", "factor": 2.0}}, "rope_scaling", {"rope_type": "linear", "factor": 2.0}),
     ],
 )
 def test_families_differ(tmp_path, changes, field, value):
@@ -55,7 +57,7 @@ def test_families_differ(tmp_path, changes, field, value):
         ({"model_type": "mamba"}, "the model is of type mamba; use one of qwen2, qwen3, llama"),
         ({"hidden_act": "gelu"}, "its activation is not SiLU"),
         ({"use_sliding_window": True}, "it uses a sliding window"),
-        ({"rope_scaling": {"rope_type": "yarn"}}, "it scales its rotary embedding"),
+        ({"rope_scaling": {"rope_type": "yarn"}}, "its rotary embedding is stretched in a way not known here"),
         ({"quantization_config": {}}, "its weights are quantised"),
         ({"hidden_size": "wide", "head_dim": None, "model_type": "llama"}, "a value is of the wrong type"),
     ],

@@ -63,5 +63,15 @@ class Algorithm:
     use_rollout_routing_replay: bool = option(False, "The same, with the engine's choice of experts.")
     keep_old_actor: bool = option(False, "Keep the weights that generated, for the old logprobs.")
     calculate_per_token_loss: bool = option(False, "Weigh tokens alike, not samples.")
+    loss_constant_length: int | None = option(
+        None, "Divide each rollout's loss by this many tokens, not by its own (Dr.GRPO).", low=1
+    )
+    logprob_diff_mean_bound: float | None = option(
+        None, "Largest mean difference of trainer's and engine's logprobs; by --dtype when unset.", above=0
+    )
+    logprob_diff_max_bound: float | None = option(None, "The largest difference of one token; as above.", above=0)
+    nonfinite_update: Literal["error", "skip"] = option(
+        "error", "What becomes of an update whose loss or gradient is not finite."
+    )
     num_critic_only_steps: int = option(0, "Rollouts in which only the critic learns.", low=0)
     seed: int = option(1234, "Seed of the trainer.", low=0)

@@ -1,4 +1,4 @@
-"""Logging: TensorBoard, Weights & Biases, and what is counted."""
+"""Logging: the run's own log, TensorBoard, Weights & Biases, and what is counted."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -12,6 +12,9 @@ class Logs:
 
     NAME: ClassVar[str] = "logging"
 
+    run_dir: str | None = option(
+        None, "Folder of the run's own log, which `vime report` reads; runs/ and the time when unset."
+    )
     use_tensorboard: bool = option(False, "Write TensorBoard files.")
     tb_project_name: str | None = option(None, "Their folder.")
     tb_experiment_name: str | None = option(None, "The folder below it.")

@@ -1,7 +1,8 @@
 """The model: where its Hugging Face form is, and what of its shape Megatron-core's configuration has no field for."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from vime.config.option import option
 
@@ -26,6 +27,10 @@ class Model:
     position_embedding_type: Literal["rope"] = option("rope", "How positions enter.")
     rotary_base: float | None = option(None, "Base of the rotary embedding; the model's own when unset.", above=0)
     rotary_percent: float = option(1.0, "Share of each head that is rotated.", above=0, high=1)
+    rope_scaling: Mapping[str, Any] | None = option(
+        None,
+        "How the rotary embedding is stretched, as transformers' configuration says it; the model's own when unset.",
+    )
     untie_embeddings_and_output_weights: bool | None = option(
         None, "The output layer has weights of its own; as the model's configuration says when unset."
     )

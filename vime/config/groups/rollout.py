@@ -1,7 +1,7 @@
 """Generation: how samples are drawn, how many at once, and the functions that a user puts in."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from vime.config.option import option
 
@@ -49,6 +49,9 @@ class Rollout:
         300.0, "How long a request waits for an engine that can take it, a restart included.", above=0, unit="seconds"
     )
     rollout_request_attempts: int = option(4, "Engines that may die under one request before the run stops.", low=1)
+    router_policy: Literal[
+        "consistent_hash", "sticky_least_loaded", "cache_aware", "power_of_two", "round_robin", "random", "kv_aware"
+    ] = option("consistent_hash", "How the router picks an engine; consistent_hash keeps a sample's requests on one.")
     vllm_server_concurrency: int = option(512, "Requests that an engine is given at once.", low=1)
     vllm_config: str | None = option(None, "YAML file with several models and groups of engines.")
     vllm_enable_deterministic_inference: bool = option(False, "A seed for each request, and batch-invariant kernels.")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from vime.backends.vllm_utils.vllm_config import VllmConfig, VllmConfigError
 from vime.config.owned import OWNED
 from vime.config.problems import Problem
 from vime.config.rules.check import Check
@@ -30,6 +31,23 @@ def settings(c: Check) -> Iterator[Problem]:
         path = getattr(c, name)
         if path and not Path(path).is_file():
             yield c.problem(name, f"there is no file {path}", "name one, or leave it out")
+        elif path and name == "vllm_config":
+            yield from _engine_groups(c, path)
+
+
+def _engine_groups(c: Check, path: str) -> Iterator[Problem]:
+    try:
+        models = VllmConfig.from_yaml(path).models
+    except VllmConfigError as error:
+        yield c.problem("vllm_config", str(error), "correct the file")
+        return
+    total = sum(model.total_num_gpus for model in models)
+    if total != c.rollout_num_gpus:
+        yield c.problem(
+            "vllm_config rollout_num_gpus",
+            f"the groups of {path} have {total} GPUs and rollout_num_gpus is {c.rollout_num_gpus}",
+            f"set --rollout-num-gpus {total}",
+        )
 
 
 RULES = (owned, data, settings)

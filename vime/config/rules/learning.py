@@ -41,6 +41,12 @@ def estimator(c: Check) -> Iterator[Problem]:
         yield c.problem(
             "custom_loss_function_path loss_type", f"it is not used with {c.loss_type}", "add --loss-type custom_loss"
         )
+    if c.advantage_estimator == "ppo":
+        yield c.problem("advantage_estimator", "ppo needs a critic, which is not trained here", "choose grpo, say")
+    if c.loss_constant_length is not None and c.calculate_per_token_loss:
+        yield c.problem(
+            "loss_constant_length calculate_per_token_loss", "the loss would be divided twice", "keep one of them"
+        )
     if c.num_critic_only_steps and c.advantage_estimator != "ppo":
         yield c.problem("num_critic_only_steps", f"{c.advantage_estimator} has no critic", "leave it out")
 
@@ -58,6 +64,10 @@ def corrections(c: Check) -> Iterator[Problem]:
     if c.get_mismatch_metrics and not c.custom_tis_function_path:
         yield c.problem(
             "get_mismatch_metrics", "its figures come from a function of yours", "set --custom-tis-function-path"
+        )
+    if c.keep_old_actor:
+        yield c.problem(
+            "keep_old_actor", "older weights are not kept here", "set --use-rollout-logprobs: the engine's are of them"
         )
     if c.mask_offpolicy_in_partial_rollout and not c.partial_rollout:
         yield c.problem("mask_offpolicy_in_partial_rollout", "nothing is partial", "add --partial-rollout")

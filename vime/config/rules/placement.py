@@ -113,22 +113,23 @@ def weight_sync(c: Check) -> Iterator[Problem]:
             "update_weight_transport", "ipc works between processes of one GPU", "add --colocate, or choose nccl"
         )
     if c.update_weight_mode == "delta":
-        if way != "disk":
-            yield c.problem(
-                "update_weight_mode update_weight_transport",
-                "delta goes over disk",
-                "add --update-weight-transport disk",
-            )
-        if c.colocate:
-            yield c.problem(
-                "update_weight_mode colocate", "delta gains nothing on a shared GPU", "leave one of them out"
-            )
-        if not c.update_weight_local_checkpoint_dir:
-            yield c.problem(
-                "update_weight_mode",
-                "delta needs a folder of the engine's host",
-                "set --update-weight-local-checkpoint-dir",
-            )
+        yield c.problem(
+            "update_weight_mode",
+            "only full weights are sent: what changed in an update is nearly every value",
+            "leave it out; --update-weight-local-checkpoint-dir lets each host read its own copy",
+        )
+    if way == "ipc" and c.actor_num_nodes * c.actor_num_gpus_per_node > 1:
+        yield c.problem(
+            "update_weight_transport actor_num_gpus_per_node",
+            "ipc reaches engines on the GPU of the trainer's first rank only",
+            "choose nccl or disk",
+        )
+    if c.check_weight_update_equal and c.rollout_num_gpus_per_engine > 1:
+        yield c.problem(
+            "check_weight_update_equal rollout_num_gpus_per_engine",
+            "weights are compared on engines of one GPU",
+            "leave it out, and set --weight-sync-probe",
+        )
     if c.release_train and (c.update_weight_mode != "full" or way != "disk" or c.save is None):
         yield c.problem("release_train", "needs --save, and full weights over disk", "set those, or leave it out")
 
@@ -137,6 +138,10 @@ def one_format(c: Check) -> Iterator[Problem]:
     """Numbers have one format."""
     if c.bf16 and c.fp16:
         yield c.problem("bf16 fp16 dtype", "the numbers have two formats", "keep one of them")
+
+
+_CPU_HEADS = (32, 64, 80, 96, 112, 128, 160, 192, 224, 256, 512)
+"""Widths of attention heads for which vLLM has CPU kernels. It starts with others, and dies at the first request."""
 
 
 def cpu(c: Check) -> Iterator[Problem]:
@@ -151,6 +156,14 @@ def cpu(c: Check) -> Iterator[Problem]:
         yield c.problem("update_weight_transport", f"{c.update_weight_transport} needs GPUs", "choose gloo or disk")
     if c.dtype == "float16":
         yield c.problem("dtype", "float16 is not supported on a CPU", "choose float32 or bfloat16")
+    head = getattr(c.args, "kv_channels", None)
+    if head and head not in _CPU_HEADS and not c.debug_train_only:
+        sizes = ", ".join(map(str, _CPU_HEADS))
+        yield c.problem(
+            "hf_checkpoint",
+            f"its heads are {head} wide, and vLLM's CPU engine dies of them",
+            f"choose a model with {sizes}",
+        )
     if c.sequence_parallel:
         yield c.problem("sequence_parallel", "Megatron-core's norms for a CPU refuse it", fix)
     if c.vllm_enable_deterministic_inference and c.given("vllm_enable_chunked_prefill", True):

@@ -1,0 +1,53 @@
+"""A pass that only computes logprobs, with the weights as they are."""
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from vime.backends.megatron_utils.forward import forward_logits
+from vime.backends.megatron_utils.loss import get_log_probs_and_entropy
+from vime.backends.megatron_utils.packing import PackedBatch, pack
+from vime.utils.dp_schedule import token_budget
+from vime.utils.seqlen_balancing import best_fit_pack
+
+
+@torch.no_grad()
+def compute_log_probs(
+    args: Namespace, model: Sequence[torch.nn.Module], share: Mapping[str, Any], pad_multiple: int = 1
+) -> list[torch.Tensor]:
+    """The logprobs of the response tokens of each sample of a share, [R] float32, at the rollout's temperature.
+
+    Ranks that share layers must call together; data-parallel ranks need not.
+    """
+    for chunk in model:
+        chunk.eval()
+    found: dict[int, torch.Tensor] = {}
+    for positions in _bins(args, share["total_lengths"]):
+        tokens = [share["tokens"][i] for i in positions]
+        packed = pack(tokens, [share["response_lengths"][i] for i in positions], pad_multiple=pad_multiple)
+        found |= dict(zip(positions, _pass(args, model[0], tokens, packed), strict=True))
+    return [found[position] for position in range(len(share["tokens"]))]
+
+
+def _pass(
+    args: Namespace, model: torch.nn.Module, tokens: Sequence[torch.Tensor], packed: PackedBatch
+) -> list[torch.Tensor]:
+    logits = forward_logits(model, packed.tokens, packed.position_ids, packed.cu_seqlens, packed.max_seqlen)
+    _, found = get_log_probs_and_entropy(
+        logits,
+        args=args,
+        unconcat_tokens=tokens,
+        total_lengths=packed.lengths,
+        response_lengths=packed.response_lengths,
+    )
+    return found["log_probs"]
+
+
+def _bins(args: Namespace, lengths: Sequence[int]) -> list[list[int]]:
+    """Which samples go through the model together."""
+    if token_budget(args):
+        return best_fit_pack(lengths, args.log_probs_max_tokens_per_gpu or args.max_tokens_per_gpu)
+    size = args.micro_batch_size
+    return [list(range(i, min(i + size, len(lengths)))) for i in range(0, len(lengths), size)]

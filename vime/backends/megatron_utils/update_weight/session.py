@@ -1,0 +1,203 @@
+"""A sync: pause, open, send, close under the new version, clear the prefix cache, resume; on every engine.
+
+Either every engine confirms the new version; or those that took nothing serve the old one again, an engine that took a
+part stays paused, and WeightSyncFailed says which engine holds what.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from vime.backends.megatron_utils.update_weight.engines import Delivery, Engine, Tensors, Transport, on_all
+from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongVersion, WrongWeights
+from vime.backends.megatron_utils.update_weight.plan import WeightPlan
+from vime.backends.vllm_utils.weight_transfer.digests import recorded
+
+logger = logging.getLogger(__name__)
+
+INCOMPLETE = "incomplete:"
+"""An engine is labelled so while it takes new weights: whoever finds the label knows that it must not serve."""
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """A sync that every engine confirmed. `seconds` from the pause to the resume, `send_seconds` of the data alone."""
+
+    version: str
+    nbytes: int
+    seconds: float
+    send_seconds: float
+    engines: int
+    sent_again: tuple[str, ...] = ()
+
+
+class WeightSync:
+    """Brings the trainer's weights to the engines at `urls`. One thread uses it at a time.
+
+    `pause_mode` is what becomes of requests that run: abort, retract or in_place. With `compare_in`, the engines' dtype
+    (`float32`, ..), what each engine computes with is compared with what was sent, before it serves.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        transport: Transport,
+        *,
+        bucket_bytes: int = 512 * 1024**2,
+        pause_mode: str = "abort",
+        compare_in: str | None = None,
+        control: Callable[[str], Engine] | None = None,
+    ) -> None:
+        self.bucket_bytes = min(bucket_bytes, transport.bucket_limit)
+        self._transport, self._pause_mode, self._compare_in = transport, pause_mode, compare_in
+        self._engines = [(control or _control)(url) for url in urls]
+
+    def connect(self) -> None:
+        """Prepare the way to every engine. Raises what the first failing engine said."""
+        self._transport.connect(self._engines)
+
+    def close(self) -> None:
+        """Give up connections and files."""
+        self._transport.close()
+
+    def update(self, tensors: Tensors, plan: WeightPlan, version: str) -> SyncReport:
+        """Bring `tensors`, which follow `plan`, to every engine under `version`.
+
+        Where `tensors` can be iterated again, engines whose update failed are sent everything once more.
+        Raises WeightSyncFailed. What interrupts the trainer itself travels, with a note of what the engines hold.
+        """
+        update = _Update(self._engines, self._transport, self._pause_mode, self._compare_in, version)
+        return update.run(tensors, plan)
+
+
+class _Update:
+    """One sync. Knows at every moment what each engine holds."""
+
+    def __init__(
+        self, engines: Sequence[Engine], transport: Transport, pause_mode: str, compare_in: str | None, version: str
+    ) -> None:
+        self._engines, self._transport, self._pause_mode, self._version = engines, transport, pause_mode, version
+        self._compare_in = compare_in
+        self._sent: dict[str, str] = {}
+        """Digests of what was sent."""
+        self._labels: dict[str, str] = {}
+        """The version of each engine before."""
+        self._causes: dict[str, BaseException] = {}
+        self._begun: set[str] = set()
+        self._touched: set[str] = set()
+        self._complete: set[str] = set()
+        self._serving: set[str] = set()
+        self._send_seconds = 0.0
+
+    def run(self, tensors: Tensors, plan: WeightPlan) -> SyncReport:
+        began = time.monotonic()
+        again: tuple[str, ...] = ()
+        try:
+            if self._all(self._engines, self._stop) and self._all(self._engines, self._begin):
+                failed = self._round(self._engines, tensors, plan)
+                if failed and not isinstance(tensors, Iterator):
+                    again = tuple(engine.url for engine in failed)
+                    logger.warning("weight version %s is sent again to %s", self._version, ", ".join(again))
+                    self._all(failed, self._begin)
+                    self._round([engine for engine in failed if engine.url not in self._causes], tensors, plan)
+                self._all([engine for engine in self._engines if engine.url in self._complete], self._serve)
+        except BaseException as error:
+            self._causes["trainer"] = error
+            failure = self._settled()
+            if isinstance(error, Exception):
+                raise failure from error
+            error.add_note(str(failure))
+            raise
+        if self._causes:
+            failure = self._settled()
+            raise failure from next(iter(self._causes.values()))
+        seconds = time.monotonic() - began
+        return SyncReport(self._version, plan.nbytes, seconds, self._send_seconds, len(self._engines), again)
+
+    def _round(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan) -> list[Engine]:
+        """Send everything to `engines` and close their updates; those it failed at."""
+        delivery = Delivery(self._touched)
+        began = time.monotonic()
+        if self._compare_in is not None:
+            tensors = recorded(tensors, self._compare_in, self._sent)
+        self._transport.send(engines, tensors, plan, delivery)
+        self._send_seconds += time.monotonic() - began
+        self._causes |= delivery.failed
+        self._all([engine for engine in engines if engine.url not in delivery.failed], self._commit)
+        return [engine for engine in engines if engine.url in self._causes]
+
+    def _all(self, engines: Sequence[Engine], step: Callable[[Engine], None]) -> bool:
+        """One step on all `engines` at once; whether it succeeded everywhere. What failed is a cause until it succeeds."""
+        answers, failures = on_all(engines, step)
+        for url in answers:
+            self._causes.pop(url, None)
+        self._causes |= failures
+        return not failures
+
+    def _stop(self, engine: Engine) -> None:
+        engine.pause(self._pause_mode)
+        self._labels[engine.url] = label = engine.weight_version()
+        if label.startswith(INCOMPLETE):
+            self._touched.add(engine.url)
+
+    def _begin(self, engine: Engine) -> None:
+        self._begun.add(engine.url)
+        self._transport.begin(engine)
+        engine.update_weight_version(INCOMPLETE + self._version)
+
+    def _commit(self, engine: Engine) -> None:
+        self._transport.commit(engine, self._version)
+        found = engine.weight_version()
+        if found != self._version:
+            raise WrongVersion(f"{engine.url} says it holds version {found!r}, not {self._version!r}")
+        if self._compare_in is not None:
+            compare(self._sent, engine.collective_rpc("weight_digests"))
+        self._complete.add(engine.url)
+
+    def _serve(self, engine: Engine) -> None:
+        engine.reset_prefix_cache()
+        engine.resume()
+        self._serving.add(engine.url)
+
+    def _settled(self) -> WeightSyncFailed:
+        """Bring back what can be brought back, and say what every engine holds."""
+        holds, unclear = on_all(self._engines, self._bring_back)
+        holds |= dict.fromkeys(unclear, Holds.NOTHING_KNOWN)
+        in_order = {engine.url: holds[engine.url] for engine in self._engines}
+        return WeightSyncFailed(self._version, in_order, unclear | self._causes)
+
+    def _bring_back(self, engine: Engine) -> Holds:
+        url = engine.url
+        if url in self._serving:
+            return Holds.NEW
+        engine.weight_version()
+        if url in self._complete:
+            return Holds.NEW_PAUSED
+        if url in self._touched:
+            return Holds.PARTIAL
+        if url in self._begun:
+            self._transport.cancel(engine)
+        if url in self._labels:
+            engine.update_weight_version(self._labels[url])
+        engine.resume()
+        return Holds.OLD
+
+
+def compare(sent: Mapping[str, str], workers: Sequence[Mapping[str, str]]) -> None:
+    """Raise WrongWeights where a worker computes with something else than was sent.
+
+    `sent` are digests by name, `workers` those of each worker; `NAME@PLACE` is a second use of NAME, as in a tied head.
+    """
+    wrong: set[str] = set()
+    for held in workers:
+        wrong |= sent.keys() - held.keys()
+        wrong |= {place for place, digest in held.items() if digest != sent.get(place.partition("@")[0], digest)}
+    if wrong:
+        raise WrongWeights(sorted(wrong))
+
+
+def _control(url: str) -> Engine:
+    from vime.backends.vllm_utils.control import EngineControl
+
+    return EngineControl(url)

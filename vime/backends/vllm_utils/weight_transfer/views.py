@@ -1,0 +1,10 @@
+"""Tensors as views of a bucket's bytes. Needs torch, not vLLM."""
+
+import torch
+
+
+def view_of(buffer: torch.Tensor, offset: int, dtype: str, shape: tuple[int, ...]) -> torch.Tensor:
+    """The tensor of `dtype` and `shape` that begins at byte `offset` of the uint8 `buffer`; shares its memory."""
+    kind = getattr(torch, dtype)
+    count = torch.Size(shape).numel()
+    return buffer[offset : offset + count * kind.itemsize].view(kind).view(shape)

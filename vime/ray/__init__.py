@@ -1,0 +1,1 @@
+"""Processes and where they run: Ray, the trainer's ranks, the rollout manager with its engines."""

@@ -1,0 +1,202 @@
+"""The rollout manager: the engines, the prompts, and what is generated with them. A process of its own beside the trainer.
+
+It runs as a Ray actor with several threads, so that it can be interrupted while it generates.
+"""
+
+import asyncio
+import threading
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import ray
+
+from vime.backends.vllm_utils.engine_errors import EngineError
+from vime.config.resolve import Config
+from vime.errors import Interrupted
+from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
+from vime.observability.rollout_metrics import log_eval_rollout_data, log_rollout_data
+from vime.observability.run_log import RunLog
+from vime.observability.token_pieces import token_pieces
+from vime.ray.placement_group import Placement
+from vime.ray.records import Engines, Generated
+from vime.ray.servers import Servers, start_servers
+from vime.rollout.base_types import call_rollout_fn
+from vime.rollout.groups import leaves
+from vime.rollout.train_data import convert_samples_to_train_data
+from vime.utils.async_utils import get_async_loop
+from vime.utils.eval_config import eval_datasets
+from vime.utils.misc import Box, load_function
+from vime.utils.processing_utils import load_tokenizer
+from vime.utils.types import Sample
+
+__all__ = ["RolloutManager"]
+
+T = TypeVar("T")
+_LOOK = 1.0
+"""Seconds between two looks at the engines while they generate."""
+
+
+class EngineLost(EngineError):
+    """Engines, or their router, died while they were needed; the prompts are back in the data source."""
+
+
+class RolloutManager:
+    """Starts engines, gives out prompts, generates, rewards, and makes training data of it."""
+
+    def __init__(self, config: Config, placement: Placement | None) -> None:
+        self._config, self._placement = config, placement
+        self._args: Namespace = config.args.replace(eval_datasets=eval_datasets(config.args))
+        self._log = RunLog(config.args.run_dir)
+        self._servers: Servers | None = None
+        self._stopped = threading.Event()
+        self._status = ""
+
+    def start(self) -> Engines:
+        """Start the engines, or find those that run already; where they are."""
+        logs = str(self._log.folder / "logs")
+        self._servers = start_servers(self._config, self._placement, self._progress, logs)
+        self._args = self._servers.args(self._args)
+        return self._engines()
+
+    def status(self) -> str:
+        """What the engines' start has come to, in a line."""
+        return self._status
+
+    def prepare(self, rollout_id: int) -> int | None:
+        """Read the prompts, and stand where the checkpoint after `rollout_id` stood (-1: none); rollouts of an epoch."""
+        self._data_source = load_function(self._args.data_source_path)(self._args)
+        self._data_source.load(rollout_id)
+        return self.get_num_rollout_per_epoch()
+
+    def get_num_rollout_per_epoch(self) -> int | None:
+        """Rollouts that go once over the prompts; None without a common set of them."""
+        if not self._args.rollout_global_dataset:
+            return None
+        return len(self._data_source) // self._args.rollout_batch_size
+
+    def generate(self, rollout_id: int) -> Generated:
+        """One rollout: its samples logged, dumped, and handed over as columns.
+
+        Raises EngineLost when an engine died, Interrupted after `interrupt()`; the prompts are back in the data source.
+        """
+        began = time.monotonic()
+        groups, extra = self._groups(rollout_id)
+        samples = leaves(groups)
+        batch = convert_samples_to_train_data(self._args, groups)
+        save_debug_rollout_data(self._args.save_debug_rollout_data, groups, rollout_id=rollout_id, evaluation=False)
+        metrics = log_rollout_data(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
+        self._log.samples(rollout_id, samples, "rollout", self._pieces())
+        return Generated(Box(ray.put(batch)), metrics)
+
+    def eval(self, done: int) -> Mapping[str, float]:
+        """Evaluate on every set after `done` rollouts; the metrics."""
+        function = load_function(self._args.eval_function_path)
+        output = self._watched(lambda: call_rollout_fn(function, self._args, done, self._data_source, evaluation=True))
+        samples = [sample for one in output.data.values() for sample in one.get("samples", ())]
+        self._log.samples(done, samples, "eval", self._pieces())
+        return log_eval_rollout_data(done, self._args, output.data, output.metrics) or {}
+
+    def interrupt(self) -> None:
+        """End what is being generated; its prompts go back."""
+        self._stopped.set()
+        _cancel_all()
+
+    def save(self, rollout_id: int) -> None:
+        """Write down which prompts were used, and which are under way, after this rollout."""
+        self._data_source.save(rollout_id)
+
+    def recover_updatable_engines(self) -> tuple[Sequence[str], Engines]:
+        """Start what died again; its names, and where the engines are. They wait for the next sync before they serve."""
+        before = self._running()
+        dead = tuple(before.failures())
+        if dead:
+            self._servers = before.restart_dead(progress=self._progress)
+            self._args = self._servers.args(self._args)
+        return dead, self._engines()
+
+    def synced(self) -> None:
+        """Every engine has the trainer's weights."""
+        if self._servers is not None:
+            self._servers = self._servers.synced()
+
+    def dispose(self) -> None:
+        """Stop the engines."""
+        if self._servers is not None:
+            self._servers.stop()
+
+    def _groups(self, rollout_id: int) -> tuple[list[list[Sample]], Mapping[str, Any] | None]:
+        if self._args.load_debug_rollout_data:
+            samples = load_debug_rollout_data(
+                self._args.load_debug_rollout_data,
+                rollout_id=rollout_id,
+                subsample_ratio=self._args.load_debug_rollout_data_subsample,
+            )
+            return [samples], None
+        function = load_function(self._args.rollout_function_path)
+        output = self._watched(
+            lambda: call_rollout_fn(function, self._args, rollout_id, self._data_source, evaluation=False)
+        )
+        return output.samples, output.metrics
+
+    def _watched(self, call: Callable[[], T]) -> T:
+        """`call`, ended when an engine dies or a stop is asked for."""
+        with self._watching() as lost:
+            try:
+                return call()
+            except (CancelledError, asyncio.CancelledError):
+                if self._stopped.is_set():
+                    raise Interrupted("stopped while generating") from None
+                if lost:
+                    raise EngineLost("; ".join(lost)) from None
+                raise
+
+    @contextmanager
+    def _watching(self) -> Iterator[list[str]]:
+        """What died inside the block, and how; what is generated is cancelled at the first."""
+        lost: list[str] = []
+        over = threading.Event()
+
+        def look() -> None:
+            while not over.wait(_LOOK):
+                if failures := self._running().failures(self._args.rollout_health_check_timeout):
+                    lost.extend(f"{what}: {error}" for what, error in failures.items())
+                    _cancel_all()
+                    return
+
+        watcher = threading.Thread(target=look, name="engine-watch", daemon=True)
+        watcher.start()
+        try:
+            yield lost
+        finally:
+            over.set()
+            watcher.join()
+
+    def _progress(self, line: str) -> None:
+        self._status = line
+
+    def _engines(self) -> Engines:
+        servers = self._running()
+        return Engines(servers.urls, servers.router_url)
+
+    def _running(self) -> Servers:
+        assert self._servers is not None, "start() comes first"
+        return self._servers
+
+    def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
+        """The text of each token by itself."""
+        return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))
+
+
+def _cancel_all() -> None:
+    """Cancel every task of the background event loop, on which rollout functions generate."""
+    loop = get_async_loop().loop
+
+    def cancel() -> None:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+
+    loop.call_soon_threadsafe(cancel)

@@ -1,0 +1,44 @@
+"""Waiting for actors: the first failure ends the wait, and errors arrive as what they were."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+
+from vime.errors import RankDied, says_what_is_wrong
+
+
+def result(ref: Any, who: str) -> Any:
+    """What `ref` comes to. Raises the actor's own error, or RankDied when `who` is gone."""
+    return results({who: ref})[0]
+
+
+def results(refs: Mapping[str, Any]) -> list[Any]:
+    """What each comes to, in order; the first that fails is raised at once, since the others may wait for it for ever."""
+    waiting = {ref: who for who, ref in refs.items()}
+    found: dict[Any, Any] = {}
+    while len(found) < len(waiting):
+        left = [ref for ref in waiting if ref not in found]
+        for ref in ray.wait(left, num_returns=1)[0]:
+            found[ref] = _get(ref, waiting[ref])
+    return [found[ref] for ref in waiting]
+
+
+def _get(ref: Any, who: str) -> Any:
+    try:
+        return ray.get(ref)
+    except RayTaskError as error:
+        cause = error.cause
+        if says_what_is_wrong(cause):
+            raise cause from None
+        raise
+    except RayActorError as error:
+        raise RankDied(
+            f"{who} ended: {_reason(error)}", "start the run again: it goes on from its last checkpoint (--load)"
+        ) from None
+
+
+def _reason(error: RayActorError) -> str:
+    lines: Sequence[str] = str(error).strip().splitlines()
+    return next((line.strip() for line in reversed(lines) if line.strip()), "no reason is known")

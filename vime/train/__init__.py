@@ -1,0 +1,1 @@
+"""The loop: generate, train, save, sync, evaluate, again."""

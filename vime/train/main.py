@@ -1,0 +1,133 @@
+"""A run from its configuration to its last step: what is started, in which order, and what is left behind."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import ray
+
+from vime.config.resolve import Config
+from vime.errors import Interrupted
+from vime.observability.run_log import RunLog, run_folder
+from vime.ray.actor_group import RayTrainGroup
+from vime.ray.placement_group import Placement, place
+from vime.ray.records import Engines
+from vime.ray.rollout import RolloutManager
+from vime.ray.session import ray_session
+from vime.ray.wait import result, results
+from vime.rollout.hooks import check_hooks
+from vime.train.folders import refuse_to_overwrite
+from vime.train.loop import Schedule, loop
+from vime.train.progress import Progress
+from vime.train.run import RayRun
+from vime.train.stop import StopRequest, stop_on_signals
+
+_THREADS = 8
+"""Of the rollout manager: one generates, the others answer."""
+_STATUS = 1.0
+"""Seconds between two looks at how the start comes along."""
+
+
+def train(config: Config, progress: Progress) -> int:
+    """Run to the end; the exit status: 0, or 128 and the signal's number after a stop. What fails is raised."""
+    config = replace(config, args=config.args.replace(run_dir=str(run_folder(config.args.run_dir))))
+    refuse_to_overwrite(config.args)
+    check_hooks(config.args)
+    log = RunLog(config.args.run_dir)
+    log.config(config)
+    with stop_on_signals() as stop:
+        try:
+            with ray_session(config), _parts(config, stop, progress) as (run, schedule):
+                log.event("start", first=schedule.first, total=schedule.total)
+                log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
+                progress.begin(schedule.first, schedule.total)
+                loop(run, schedule, config.args.save is not None, _Record(log, progress), stop)
+                log.event("end")
+        except Interrupted as stopped:
+            log.event("stop", why=str(stopped))
+            progress.say(str(stopped))
+            return stop.exit_code
+    return 0
+
+
+class _Record:
+    """Figures go to the log, and to who watches."""
+
+    def __init__(self, log: RunLog, progress: Progress) -> None:
+        self._log, self._progress = log, progress
+
+    def log(self, metrics: Mapping[str, float], step_key: str, step: int) -> None:
+        self._log.log(metrics, step_key, step)
+        self._progress.step(step_key, step, metrics)
+
+
+@contextmanager
+def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tuple[RayRun, Schedule]]:
+    """Everything that the loop needs, started side by side; the engines are stopped in the end."""
+    args = config.args
+    placement = place(args, config.device)
+    manager = _manager(config, placement)
+    try:
+        starting = None if args.debug_train_only else manager.start.remote()
+        trainer = None if args.debug_rollout_only else RayTrainGroup(config, placement)
+        first = 0
+        if trainer is not None:
+            first = _same(_awaited(trainer.async_create(), manager, progress))
+        if args.start_rollout_id is not None:
+            first = args.start_rollout_id
+        per_epoch = result(manager.prepare.remote(first - 1), "the rollout manager")
+        if starting is not None:
+            (engines,) = _awaited({"the rollout manager": starting}, manager, progress)
+            _connect(trainer, engines)
+        stop.check()
+        yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, per_epoch)
+    finally:
+        _dispose(manager)
+
+
+def _manager(config: Config, placement: Placement) -> Any:
+    return ray.remote(RolloutManager).options(num_cpus=0.4, max_concurrency=_THREADS).remote(config, placement)
+
+
+def _connect(trainer: RayTrainGroup | None, engines: Engines) -> None:
+    if trainer is not None:
+        trainer.set_rollout_engines(engines.urls)
+
+
+def _awaited(refs: Mapping[str, Any], manager: Any, progress: Progress) -> list[Any]:
+    """What the references come to, with a word every second on how far the engines are."""
+    while len(ray.wait(list(refs.values()), num_returns=len(refs), timeout=_STATUS)[0]) < len(refs):
+        failed, _ = ray.wait(list(refs.values()), num_returns=1, timeout=0)
+        if failed:
+            break
+        progress.starting(ray.get(manager.status.remote()))
+    return results(refs)
+
+
+def _same(firsts: list[int]) -> int:
+    """The ranks read the same checkpoint."""
+    assert len(set(firsts)) == 1, f"the trainer's ranks begin at different rollouts: {firsts}"
+    return firsts[0]
+
+
+def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
+    args = config.args
+    total = args.num_rollout if args.num_rollout is not None else (per_epoch or 0) * (args.num_epoch or 0)
+    return Schedule(
+        first=first,
+        total=total,
+        per_epoch=per_epoch if args.num_rollout is None else None,
+        eval_interval=args.eval_interval,
+        save_interval=args.save_interval,
+        eval_before=args.eval_interval is not None and first == 0 and not args.skip_eval_before_train,
+    )
+
+
+def _dispose(manager: Any) -> None:
+    """Stop the engines, however the run ended."""
+    try:
+        ray.get(manager.dispose.remote(), timeout=60)
+    except Exception:  # the manager is gone; its engines end with it
+        time.sleep(0)

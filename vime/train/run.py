@@ -1,0 +1,82 @@
+"""A run's parts as the loop sees them: the trainer's ranks and the rollout manager, and what happens when an engine dies."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from vime.config.resolve import Config
+from vime.errors import Interrupted, RankDied
+from vime.ray.actor_group import RayTrainGroup
+from vime.ray.records import Engines, Generated
+from vime.ray.wait import result
+from vime.train.stop import StopRequest
+
+T = TypeVar("T")
+Tell = Callable[[str], None]
+_MANAGER = "the rollout manager"
+_RECOVERIES = 3
+"""Times in one step that engines are started again before the run gives up."""
+
+
+class RayRun:
+    """The parts that run. Each method waits until it is done; what fails there is raised here."""
+
+    def __init__(
+        self, config: Config, trainer: RayTrainGroup | None, manager: Any, stop: StopRequest, tell: Tell
+    ) -> None:
+        self._args, self._trainer, self._manager = config.args, trainer, manager
+        self._stop, self._tell = stop, tell
+
+    def generate(self, rollout_id: int) -> Generated:
+        """One rollout. An engine that dies under it is started again, brought to the weights, and asked again."""
+        return self._recovering(lambda: self._waking("generate", rollout_id), resync=True)
+
+    def evaluate(self, done: int) -> Mapping[str, float]:
+        """Evaluate on every set; its metrics."""
+        return self._recovering(lambda: self._waking("eval", done), resync=True)
+
+    def _waking(self, method: str, number: int) -> Any:
+        with self._stop.waiting(lambda: self._manager.interrupt.remote()):
+            return result(getattr(self._manager, method).remote(number), _MANAGER)
+
+    def train(self, rollout_id: int, generated: Generated) -> Mapping[str, float]:
+        """Train on a rollout; the metrics."""
+        return self._trainer.train(rollout_id, generated.data) if self._trainer else {}
+
+    def sync_weights(self) -> Mapping[str, float]:
+        """Bring the trainer's weights to every engine, under the next version."""
+        if self._trainer is None or self._args.debug_train_only:
+            return {}
+        synced = self._recovering(self._trainer.update_weights, resync=False)
+        result(self._manager.synced.remote(), _MANAGER)
+        return synced
+
+    def save(self, rollout_id: int) -> None:
+        """A checkpoint of all that going on needs. The prompts' part first: the trainer's marker makes both count."""
+        result(self._manager.save.remote(rollout_id), _MANAGER)
+        if self._trainer is not None:
+            self._trainer.save_model(rollout_id)
+
+    def _recovering(self, call: Callable[[], T], resync: bool) -> T:
+        """`call`, again after engines that died were replaced. What fails with every engine alive is raised."""
+        for _ in range(_RECOVERIES):
+            try:
+                return call()
+            except (Interrupted, RankDied):
+                raise
+            except Exception as error:
+                if self._args.debug_train_only or not self._replaced(error):
+                    raise
+                if resync:
+                    self.sync_weights()
+        return call()
+
+    def _replaced(self, error: Exception) -> bool:
+        """Start dead engines again; whether there were any."""
+        found: tuple[Sequence[str], Engines] = result(self._manager.recover_updatable_engines.remote(), _MANAGER)
+        dead, engines = found
+        if not dead:
+            return False
+        self._tell(f"{', '.join(dead)} started again: {(str(error) or repr(error)).splitlines()[0][:200]}")
+        if self._trainer is not None:
+            self._trainer.set_rollout_engines(engines.urls)
+        return True

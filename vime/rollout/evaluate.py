@@ -34,13 +34,12 @@ async def evaluate(
     set_current_rollout_id(rollout_id)
     params = eval_sampling_params(args, dataset_cfg)
     prompts = _dataset(args, state, dataset_cfg).samples
+    seeded = getattr(args, "vllm_enable_deterministic_inference", False)
     work = []
     for prompt in prompts:
         for attempt in range(dataset_cfg.n_samples_per_eval_prompt or 1):
-            own = dict(params)
-            if getattr(args, "vllm_enable_deterministic_inference", False):
-                own["sampling_seed"] = args.rollout_seed + attempt
-            work.append(_one(args, _sample(dataset_cfg, prompt, len(work)), own, generate_and_rm))
+            seed = {"sampling_seed": args.rollout_seed + attempt} if seeded else {}
+            work.append(_one(args, _sample(dataset_cfg, prompt, len(work)), params | seed, generate_and_rm))
     samples = [leaf for result in await together(work) for leaf in leaves(result)]
     if len(samples) < (dataset_cfg.min_eval_samples or 0):
         raise ValueError(f"{dataset_cfg.name}: {len(samples)} answers, fewer than min_eval_samples allows")

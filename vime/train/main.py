@@ -121,6 +121,7 @@ def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
         per_epoch=per_epoch if args.num_rollout is None else None,
         eval_interval=args.eval_interval,
         save_interval=args.save_interval,
+        sync_interval=args.update_weights_interval,
         eval_before=args.eval_interval is not None and first == 0 and not args.skip_eval_before_train,
     )
 

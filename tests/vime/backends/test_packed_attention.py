@@ -5,11 +5,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-from megatron.core.transformer import TransformerConfig  # noqa: E402
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from megatron.core.transformer import TransformerConfig
 
-from vime.backends.megatron_utils.core_attention import PackedAttention, buckets, packing  # noqa: E402
+from vime.backends.megatron_utils.core_attention import PackedAttention, buckets, packing
 
 LENGTHS = st.lists(st.integers(0, 70), min_size=1, max_size=12)
 

@@ -4,10 +4,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from vime.learning.logprobs import chosen_logprobs  # noqa: E402
+from vime.learning.logprobs import chosen_logprobs
 
 
 def made(tokens: int = 23, vocab: int = 37, seed: int = 0, dtype: "torch.dtype" = torch.float32) -> tuple:

@@ -49,7 +49,9 @@ class RolloutManager:
 
     def __init__(self, config: Config, placement: Placement | None) -> None:
         self._config, self._placement = config, placement
-        self._args: Namespace = config.args.replace(eval_datasets=eval_datasets(config.args))
+        # Trackers are the driver's, which gets the figures.
+        quiet = config.args.replace(use_tensorboard=False, use_wandb=False)
+        self._args: Namespace = quiet.replace(eval_datasets=eval_datasets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
         self._stopped = threading.Event()

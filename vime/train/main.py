@@ -1,5 +1,6 @@
 """A run from its configuration to its last step: what is started, in which order, and what is left behind."""
 
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -9,6 +10,7 @@ import ray
 
 from vime.config.resolve import Config
 from vime.errors import Interrupted, RunError
+from vime.observability import logging_utils
 from vime.observability.run_log import RunLog, run_folder
 from vime.ray.actor_group import RayTrainGroup
 from vime.ray.placement_group import Placement, place
@@ -37,29 +39,32 @@ def train(config: Config, progress: Progress) -> int:
     check_hooks(config.args)
     log = RunLog(config.args.run_dir)
     log.config(config)
+    logging_utils.init_tracking(config.args)
     with stop_on_signals() as stop:
         try:
             with ray_session(config), _parts(config, stop, progress) as (run, schedule):
                 log.event("start", first=schedule.first, total=schedule.total)
                 log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
                 progress.begin(schedule.first, schedule.total)
-                loop(run, schedule, config.args.save is not None, _Record(log, progress), stop)
+                loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
                 log.event("end")
         except Interrupted as stopped:
             log.event("stop", why=str(stopped))
             progress.say(str(stopped))
             return stop.exit_code
+        finally:
+            logging_utils.finish_tracking(config.args)
     return 0
 
 
 class _Record:
     """Figures go to the log, and to who watches."""
 
-    def __init__(self, log: RunLog, progress: Progress) -> None:
-        self._log, self._progress = log, progress
+    def __init__(self, args: Namespace, progress: Progress) -> None:
+        self._args, self._progress = args, progress
 
     def log(self, metrics: Mapping[str, float], step_key: str, step: int) -> None:
-        self._log.log(metrics, step_key, step)
+        logging_utils.log(self._args, {**metrics, step_key: step}, step_key)
         self._progress.step(step_key, step, metrics)
 
 

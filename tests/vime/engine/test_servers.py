@@ -52,7 +52,8 @@ def generate(url):
 
 
 def test_an_engine_under_upstreams_names(engine):
-    url = engine.init()
+    url, pid = engine.init(), engine.pid()
+    assert engine.init() == url and engine.pid() == pid, "started once"
     assert url == engine.get_url() and engine.health_generate(timeout=5.0) and engine.get_weight_version() == "default"
     engine.pause_generation()
     assert EngineControl(url).is_paused() and engine.health_generate()

@@ -3,8 +3,8 @@
 import pytest
 from sync_doubles import PLAN, TENSORS, ScriptedEngine, ScriptedTransport, control
 
-from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed
-from vime.backends.megatron_utils.update_weight.session import INCOMPLETE, WeightSync
+from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongWeights
+from vime.backends.megatron_utils.update_weight.session import INCOMPLETE, WeightSync, compare
 
 
 def run(engines, transport=None, tensors=TENSORS, version="7"):
@@ -144,3 +144,22 @@ def test_a_session_that_a_dead_trainer_left_open():
     engines[1].start_weight_update()
     run(engines)
     assert engines[1].weights == "new" and not engines[1].open
+
+
+@pytest.mark.parametrize(
+    ("held", "wrong"),
+    [
+        ({"embed": "1", "norm": "2", "embed@head": "1"}, []),
+        ({"embed": "1", "norm": "2", "embed@head": "0"}, ["embed@head"]),
+        ({"embed": "1", "norm": "0"}, ["norm"]),
+        ({"embed": "1"}, ["norm"]),
+        ({"embed": "1", "norm": "2", "more": "3"}, ["more"]),
+    ],
+)
+def test_what_an_engine_holds_is_what_was_sent(held, wrong):
+    sent = {"embed": "1", "norm": "2"}
+    if not wrong:
+        return compare(sent, [held, held])
+    with pytest.raises(WrongWeights) as caught:
+        compare(sent, [{"embed": "1", "norm": "2"}, held])
+    assert caught.value.names == wrong

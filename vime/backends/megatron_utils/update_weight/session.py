@@ -185,14 +185,14 @@ class _Update:
 
 
 def compare(sent: Mapping[str, str], workers: Sequence[Mapping[str, str]]) -> None:
-    """Raise WrongWeights where a worker computes with something else than was sent.
+    """Raise WrongWeights where a worker computes with something else than was sent, or with what was not sent.
 
     `sent` are digests by name, `workers` those of each worker; `NAME@PLACE` is a second use of NAME, as in a tied head.
     """
     wrong: set[str] = set()
     for held in workers:
         wrong |= sent.keys() - held.keys()
-        wrong |= {place for place, digest in held.items() if digest != sent.get(place.partition("@")[0], digest)}
+        wrong |= {place for place, digest in held.items() if digest != sent.get(place.partition("@")[0])}
     if wrong:
         raise WrongWeights(sorted(wrong))
 

@@ -70,7 +70,7 @@ def test_a_weight_that_was_not_sent_is_seen(world):
     """vLLM keeps the old one and says nothing."""
     url, models, _ = world
     sync.sync_to([url], sync.GlooTransport(), models[0], "1")
-    with pytest.raises(sync.WeightSyncFailed, match="differ from the trainer's: model.norm.weight"):
+    with pytest.raises(sync.WeightSyncFailed, match=r"differ from the trainer's: model\.norm\.weight"):
         left_out = [pair for pair in sync.weights(models[1]) if pair[0] != "model.norm.weight"]
         sync.send([url], sync.GlooTransport(), left_out, "2", compare_in="float32")
     assert sync.EngineControl(url).is_paused()

@@ -138,6 +138,30 @@ def test_a_half_updated_engine_is_not_taken_for_an_old_one_later():
     assert_nothing_half_serves(engines)
 
 
+def test_a_half_updated_engine_whose_label_could_not_be_read_at_first():
+    engines = two(failing=["update_weights"] * 2)
+    with pytest.raises(WeightSyncFailed):
+        run(engines)
+    engines[1]._failing = ["weight_version"]
+    with pytest.raises(WeightSyncFailed) as caught:
+        run(engines)
+    assert caught.value.holds["http://b"] == Holds.PARTIAL and engines[1].paused
+
+
+def test_engines_that_are_complete_serve_though_the_second_send_fails():
+    class Once(ScriptedTransport):
+        def send(self, engines, *rest):
+            if len(engines) == 1:
+                raise RuntimeError("all engines are sent to at once")
+            super().send(engines, *rest)
+
+    engines = two(failing=["update_weights"])
+    with pytest.raises(WeightSyncFailed) as caught:
+        run(engines, Once())
+    assert caught.value.holds == {"http://a": Holds.NEW, "http://b": Holds.PARTIAL}
+    assert_nothing_half_serves(engines)
+
+
 def test_a_session_that_a_dead_trainer_left_open():
     engines = two()
     engines[1].pause("abort")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 _ABOUT = """\
 usage: vime train [--config FILE.yaml] [--dry-run [--json] [--all]] [OPTION ...]
        vime report RUN [--out FILE] [--open]
+       vime trace RUN [--out FILE]
        vime --help [GROUP | OPTION | all]
        vime --version
 
@@ -21,7 +22,8 @@ train: a run, or with --dry-run its configuration
   --all            with what vLLM and Megatron-core leave at their defaults
 
 report: one HTML page about the run whose log is in the folder RUN
-  --out FILE       where to write; RUN/report.html when left out
+trace: the spans of its samples, for ui.perfetto.dev
+  --out FILE       where to write; RUN/report.html and RUN/trace.json when left out
   --open           show it in the browser
 
 example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry-run
@@ -41,6 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words and words[0] in ("report", "trace"):
+        return _about_a_run(words[0], words[1:])
     asked = next((place for place, word in enumerate(words) if word in ("-h", "--help")), None)
     if asked is not None or not words:
         return _help(words[(asked or 0) + 1 :])
@@ -51,12 +55,18 @@ def _run(words: list[str]) -> int:
         from vime.commands.train import run
 
         return run(words[1:])
-    if words[0] == "report":
-        from vime.commands.report import run
-
-        return run(words[1:])
-    print(f"error: {words[0]}: no such command; there are train and report (vime --help)", file=sys.stderr)
+    print(f"error: {words[0]}: no such command; there are train, report and trace (vime --help)", file=sys.stderr)
     return 2
+
+
+def _about_a_run(command: str, words: list[str]) -> int:
+    from vime.commands import report, trace
+
+    module = {"report": report, "trace": trace}[command]
+    if {"-h", "--help"} & set(words):
+        print(module.USAGE, end="")
+        return 0
+    return module.run(words)
 
 
 def _help(asked: list[str]) -> int:

@@ -11,7 +11,7 @@ import pytest
 from vime.config.resolve import Config, resolve
 from vime.config.schema import Schema, own_options
 
-FAKE_VLLM = Path(__file__).parent / "fake_vllm"
+FAKE_VLLM, FAKE_ROUTER = (Path(__file__).parent / name for name in ("fake_vllm", "fake_router"))
 QWEN3 = {
     "architectures": ["Qwen3ForCausalLM"],
     "model_type": "qwen3",
@@ -40,9 +40,9 @@ def config_of(folder: Path, *words: str, schema: Schema | None = None, **model: 
     return resolve([*base, *words], [], schema or Schema(own_options()))
 
 
-def use_fake_vllm(monkeypatch: pytest.MonkeyPatch, faults: str = "") -> None:
-    """From here on servers are of the fake vLLM, with `faults`."""
-    monkeypatch.setenv("PYTHONPATH", str(FAKE_VLLM))
+def use_fake_vllm(monkeypatch: pytest.MonkeyPatch, faults: str = "", router: bool = True) -> None:
+    """From here on servers are of the fake vLLM, with `faults`, and, with `router`, of the fake router."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, [FAKE_VLLM, FAKE_ROUTER] if router else [FAKE_VLLM])))
     monkeypatch.setenv("FAKE_VLLM", faults)
 
 

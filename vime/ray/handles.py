@@ -14,6 +14,8 @@ from vime.config.resolve import Config
 
 _CALLS = 8
 """Calls of one actor that may run at once, so that its health can be asked for while another call waits."""
+_ANSWERS_WITHIN = 60.0
+"""Seconds after which an actor that does not say how it is counts as gone."""
 _SHARE = 0.2
 """Of a CPU, and of a GPU, that an actor claims; the engine's memory is vLLM's business."""
 _ALL_GPUS_VISIBLE = {"RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES": "1"}
@@ -90,7 +92,7 @@ class RayHandle:
         from ray.exceptions import RayActorError
 
         try:
-            self.submit("status").result(timeout=10.0)
+            self.submit("status").result(timeout=_ANSWERS_WITHIN)
         except (RayActorError, TimeoutError):
             self.close()
             return RayHandle(*self._made_of)

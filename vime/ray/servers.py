@@ -2,9 +2,8 @@
 
 import logging
 import tempfile
-import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,11 @@ from vime.backends.vllm_utils.external import apply_external_engine_info_to_args
 from vime.backends.vllm_utils.router import RouterControl, RouterServer, start_router
 from vime.config.args import Args
 from vime.config.resolve import Config
+from vime.ray.engine_calls import Progress, failure, stop_engines, together
 from vime.ray.handles import EngineHandle, make_handles
 from vime.utils.network import wrap_ipv6
 
 logger = logging.getLogger(__name__)
-
-Progress = Callable[[str], None]
-"""Called with a line for a person, about once a second, while engines start."""
-
-_TELL = 1.0
-_STOPPING = 30.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ class Servers:
         health = {engine.spec.rank: engine.submit("health_generate", timeout) for engine in self.engines}
         found: dict[str, Exception] = {}
         for rank, future in health.items():
-            if error := _failure(future, timeout + 5.0):
+            if error := failure(future, timeout + 5.0):
                 found[f"engine {rank}"] = error
         for model in self.models:
             try:
@@ -107,7 +101,7 @@ class Servers:
             logger.warning("%s is started again: %s", name, error)
         for model in self.models:
             _unlist(model, [model.urls[model.ranks.index(e.spec.rank)] for e in dead if e.spec.rank in model.ranks])
-        urls = _together({engine.spec.rank: _begin_again(engine, timeout) for engine in dead}, dead, progress)
+        urls = together({engine.spec.rank: _begin_again(engine, timeout) for engine in dead}, dead, progress)
         models = tuple(self._again(model, urls, f"router of {model.name}" in failures) for model in self.models)
         stale = tuple(sorted({*self.stale, *urls}))
         return replace(self, engines=engines, models=models, stale=stale)
@@ -125,15 +119,13 @@ class Servers:
 
     def _again(self, model: ModelServers, urls: Mapping[int, str], router_died: bool) -> ModelServers:
         now = tuple(urls.get(rank, url) for rank, url in zip(model.ranks, model.urls, strict=True))
-        address = model.address
+        control = _router(model)
         if router_died and model.router is not None:
-            model.router.restart()
-        for url in {urls[rank] for rank in model.ranks if rank in urls} | (set(now) if router_died else set()):
-            if control := _router(model):
-                control.add(url)
-        if _router(model) is None:
-            address = _host_port(now[0])
-        return replace(model, urls=now, address=address)
+            model.router.restart(now)
+        elif control is not None:
+            for rank in urls.keys() & set(model.ranks):
+                control.add(urls[rank])
+        return replace(model, urls=now, address=_host_port(now[0]) if control is None else model.address)
 
 
 def start_servers(
@@ -150,7 +142,7 @@ def start_servers(
     engines = make_handles(config, placement, str(folder.absolute()))
     routers: list[RouterServer] = []
     try:
-        urls = _together({engine.spec.rank: engine.submit("init") for engine in engines}, engines, progress)
+        urls = together({engine.spec.rank: engine.submit("init") for engine in engines}, engines, progress)
         models = tuple(_serve(config, name, engines, urls, folder, routers) for name in _models(engines))
     except BaseException:
         for router in routers:
@@ -162,15 +154,6 @@ def start_servers(
 
 def _log_folder(args: Args) -> Path:
     return Path(args.save) / "logs" if args.save else Path(tempfile.mkdtemp(prefix="vime-logs-"))
-
-
-def stop_engines(engines: Iterable[EngineHandle]) -> None:
-    """End every engine that was started here, all at the same time."""
-    ending = [(engine, engine.submit("shutdown")) for engine in engines]
-    for engine, future in ending:
-        if error := _failure(future, _STOPPING):
-            logger.warning("engine %d did not stop by itself: %s", engine.spec.rank, error)
-        engine.close()
 
 
 def _models(engines: Iterable[EngineHandle]) -> list[str]:
@@ -203,28 +186,6 @@ def _serve(
     return made
 
 
-def _together(
-    starting: Mapping[int, "Future[str]"], engines: Iterable[EngineHandle], progress: Progress | None
-) -> dict[int, str]:
-    """The address of each engine once all have started; the first that fails ends the wait."""
-    began = time.monotonic()
-    waiting = set(starting.values())
-    while waiting:
-        done, waiting = wait(waiting, timeout=_TELL, return_when=FIRST_COMPLETED)
-        for future in done:
-            future.result()
-        if waiting and progress is not None:
-            progress(_line(time.monotonic() - began, len(starting) - len(waiting), len(starting), engines))
-    return {rank: future.result() for rank, future in starting.items()}
-
-
-def _line(seconds: float, ready: int, total: int, engines: Iterable[EngineHandle]) -> str:
-    doing = [engine.submit("status") for engine in engines]
-    said = [status.result(timeout=5.0) for status in doing if not _failure(status, 5.0)]
-    busy = next((one.doing for one in said if one.state == "starting" and one.doing), "")
-    return f"engines: {ready} of {total} ready, {seconds:.0f} s{': ' + busy[:100] if busy else ''}"
-
-
 def _begin_again(engine: EngineHandle, timeout: float) -> "Future[str]":
     if engine.spec.external:
         raise EngineError(
@@ -247,14 +208,6 @@ def _router(model: ModelServers) -> RouterControl | None:
     if model.router is None and _url(model.address) in model.urls:
         return None
     return RouterControl(_url(model.address))
-
-
-def _failure(future: "Future[Any]", timeout: float) -> Exception | None:
-    try:
-        future.result(timeout=timeout)
-    except Exception as error:
-        return error
-    return None
 
 
 def _host_port(url: str) -> tuple[str, int]:

@@ -43,6 +43,8 @@ async def evaluate(
                 own["sampling_seed"] = args.rollout_seed + attempt
             work.append(_one(args, _sample(dataset_cfg, prompt, len(work)), own, generate_and_rm))
     samples = [leaf for result in await together(work) for leaf in leaves(result)]
+    if len(samples) < (dataset_cfg.min_eval_samples or 0):
+        raise ValueError(f"{dataset_cfg.name}: {len(samples)} answers, fewer than min_eval_samples allows")
     key = args.eval_reward_key or args.reward_key
     return {
         dataset_cfg.name: {

@@ -12,8 +12,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from vime.rollout.rm_hub import RewardTypeRefused, async_rm, batched_async_rm
-from vime.rollout.user_calls import UserCalls
 from vime.rollout.together import together
+from vime.rollout.user_calls import UserCalls
 from vime.utils.per_loop import PerLoopMeta
 from vime.utils.types import Sample
 

@@ -17,6 +17,7 @@ from vime.ray.records import Engines
 from vime.ray.rollout import RolloutManager
 from vime.ray.session import ray_session
 from vime.ray.wait import result, results
+from vime.rollout.hooks import check_hooks
 from vime.train.folders import refuse_to_overwrite
 from vime.train.loop import Schedule, loop
 from vime.train.progress import Progress
@@ -33,6 +34,7 @@ def train(config: Config, progress: Progress) -> int:
     """Run to the end; the exit status: 0, or 128 and the signal's number after a stop. What fails is raised."""
     config = replace(config, args=config.args.replace(run_dir=str(run_folder(config.args.run_dir))))
     refuse_to_overwrite(config.args)
+    check_hooks(config.args)
     log = RunLog(config.args.run_dir)
     log.config(config)
     with stop_on_signals() as stop:
@@ -119,6 +121,7 @@ def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
         per_epoch=per_epoch if args.num_rollout is None else None,
         eval_interval=args.eval_interval,
         save_interval=args.save_interval,
+        sync_interval=args.update_weights_interval,
         eval_before=args.eval_interval is not None and first == 0 and not args.skip_eval_before_train,
     )
 

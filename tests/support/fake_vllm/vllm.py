@@ -16,6 +16,7 @@ import threading
 import time
 import types
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 __path__: list[str] = []
 FAULTS = dict((word.partition("=")[::2]) for word in os.environ.get("FAKE_VLLM", "").split())
@@ -160,14 +161,34 @@ def module(name: str, **content) -> None:
 
 
 class Factory:
-    _registry: dict = {}
+    _registry: ClassVar[dict] = {}
 
     @classmethod
     def register_engine(cls, name, *where):
         cls._registry[name] = where
 
 
-class CpuPlatform:
+class Refused(ValueError):
+    def __init__(self, message, *, parameter):
+        super().__init__(message)
+        self.parameter = parameter
+
+
+class Platform:
+    @classmethod
+    def check_and_update_config(cls, vllm_config):
+        os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
+
+    @classmethod
+    def validate_request(cls, processed_inputs, params):
+        pass
+
+
+class CpuPlatform(Platform):
+    pass
+
+
+class CudaPlatform(Platform):
     pass
 
 
@@ -177,9 +198,13 @@ for name in ("vllm.entrypoints.serve.utils", "vllm.utils", "vllm.v1", "vllm.v1.e
     module(name)
 for name in ("vllm.v1.worker", "vllm.v1.worker.cpu_worker", "vllm.distributed", "vllm.distributed.weight_transfer"):
     module(name)
-module("vllm.platforms", current_platform=CpuPlatform())
+module(
+    "vllm.platforms", current_platform=CudaPlatform() if os.environ.get("FAKE_PLATFORM") == "cuda" else CpuPlatform()
+)
 module("vllm.platforms.cpu", CpuPlatform=CpuPlatform)
-module("vllm.exceptions", VLLMValidationError=ValueError)
+module("vllm.model_executor")
+module("vllm.model_executor.models", ModelRegistry=types.SimpleNamespace(models={}))
+module("vllm.exceptions", VLLMValidationError=Refused)
 module("vllm.entrypoints.cli.serve", ServeSubcommand=ServeSubcommand)
 module("vllm.entrypoints.launchers.cli_args", make_arg_parser=make_arg_parser)
 module("vllm.entrypoints.serve.utils.api_utils", cli_env_setup=lambda: None)

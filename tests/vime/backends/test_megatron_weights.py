@@ -142,7 +142,7 @@ def _wider(folder: Path) -> None:
         (_cut, "cannot be read"),
         (_outside, "outside of its folder"),
         (_no_index, "cannot be read"),
-        (_wider, r"make \(128,\), and decoder.final_layernorm.weight is \(64,\)"),
+        (_wider, r"make \(256,\), and decoder.final_layernorm.weight is \(128,\)"),
         (lambda folder: (folder / "model.safetensors").unlink(), "cannot be read"),
     ],
 )

@@ -92,7 +92,7 @@ def test_the_loss_is_the_formula_and_its_gradient(model: Path, other: Path) -> N
     policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float64)
     reference = AutoModelForCausalLM.from_pretrained(other, dtype=torch.float64)
     totals = {name: torch.zeros((), dtype=torch.float64) for name in ("pg_loss", "entropy_loss", "kl_loss")}
-    trained_tokens = {one: 0 for one in rollout["rollout_ids"]}
+    trained_tokens = dict.fromkeys(rollout["rollout_ids"], 0)
     for one, mask in zip(rollout["rollout_ids"], rollout["loss_masks"]):
         trained_tokens[one] += sum(mask)
     for i, tokens in enumerate(rollout["tokens"]):
@@ -255,7 +255,10 @@ SPOILT: dict[str, tuple[Callable[[Rollout], Any], str]] = {
     "missing": (lambda r: r.pop("rollout_log_probs"), "rollout_log_probs.*missing"),
     "one missing": (lambda r: r["rollout_log_probs"].__setitem__(2, None), "sample 102 .*rollout_log_probs has none"),
     "too short": (lambda r: r["rollout_log_probs"][2].pop(), "sample 102 .*rollout_log_probs has"),
-    "not a number": (lambda r: r["rollout_log_probs"][4].__setitem__(0, math.nan), "sample 104 .*nan at response token 0"),
+    "not a number": (
+        lambda r: r["rollout_log_probs"][4].__setitem__(0, math.nan),
+        "sample 104 .*nan at response token 0",
+    ),
     "all zero": (lambda r: r.update(rollout_log_probs=[[0.0] * n for n in r["response_lengths"]]), "are 0"),
     "reward": (lambda r: r["rewards"].__setitem__(1, math.inf), "sample 101 .*reward is inf"),
     "mask": (lambda r: r["loss_masks"][1].append(1), "sample 101 .*loss_masks"),

@@ -185,7 +185,14 @@ def test_each_update_has_its_figures(model: Path) -> None:
         assert figures["train/loss"] == pytest.approx(sum(one["train/loss"] for one in steps) / 4)
         assert steps[0]["train/ppo_kl"] == pytest.approx(0, abs=1e-6) and abs(steps[3]["train/ppo_kl"]) > 1e-4
         assert all(math.isfinite(value) for value in figures.values())
-        names = {"train/loss", "train/pg_loss", "train/pg_clipfrac", "train/ppo_kl", "train/entropy_loss", "train/grad_norm"}
+        names = {
+            "train/loss",
+            "train/pg_loss",
+            "train/pg_clipfrac",
+            "train/ppo_kl",
+            "train/entropy_loss",
+            "train/grad_norm",
+        }
         names |= {"train/lr-pg_0", "train/train_rollout_logprob_abs_diff", "train/train_rollout_logprob_abs_diff_max"}
         names |= {"rollout/log_probs", "rollout/rollout_log_probs", "rollout/advantages", "rollout/returns"}
         names |= {"perf/actor_train_time", "perf/log_probs_time", "perf/actor_train_tok_per_s", "rollout/raw_reward"}

@@ -35,7 +35,7 @@ CASES = [
     (["--colocate"], "no GPU memory to share or free on a CPU"),
     (["--update-weight-transport", "nccl"], "nccl needs GPUs; choose gloo or disk"),
     (["--update-weight-transport", "disk"], "disk needs a folder"),
-    (["--update-weight-mode", "delta"], "delta goes over disk"),
+    (["--update-weight-mode", "delta"], "only full weights are sent"),
     (["--dtype", "float16"], "float16 is not supported on a CPU"),
     (["--bf16", "--fp16"], "the numbers have two formats"),
     (["--vllm-enable-deterministic-inference"], "a seeded request whose prompt is read in chunks kills"),

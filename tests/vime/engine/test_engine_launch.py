@@ -1,11 +1,14 @@
 """The command line and environment of an engine."""
 
+import sys
+
 import pytest
 from engine_world import config_of
 
 from vime.backends.vllm_utils.engine_plan import EngineSpec
 from vime.backends.vllm_utils.kv_cache import kv_cache_bytes
 from vime.backends.vllm_utils.launch import engine_launch
+from vime.backends.vllm_utils.weight_transfer.extension import VimeWorkerExtension
 
 
 def flags(launch):
@@ -67,6 +70,25 @@ def test_a_system_proxy_is_not_for_engines(tmp_path):
     env = engine_launch(config_of(tmp_path), port=1, environ=environ).env
     assert not {"http_proxy", "HTTPS_PROXY"} & env.keys()
     assert (env["NO_PROXY"], env["no_proxy"], env["HOME"]) == ("*", "*", "/h")
+
+
+def test_the_hook_of_pulled_weights_reaches_the_workers(tmp_path, monkeypatch):
+    config = config_of(tmp_path, "--vllm-custom-pull-weights-pre-read-hook", "hook_of_a_test.note")
+    monkeypatch.setenv(
+        "VIME_PULL_WEIGHTS_PRE_READ_HOOK", engine_launch(config, port=1).env["VIME_PULL_WEIGHTS_PRE_READ_HOOK"]
+    )
+    (tmp_path / "hook_of_a_test.py").write_text(
+        "seen = []\ndef note(source_dir, version): seen.append((source_dir, version))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    source = tmp_path / "out" / "weight_v000003"
+    source.mkdir(parents=True)
+    (source / "model.safetensors").write_text("w")
+    worker = VimeWorkerExtension()
+    worker.local_rank = 0
+    worker.pull_weights(str(tmp_path / "local"), str(tmp_path / "out"), 3)
+    assert sys.modules["hook_of_a_test"].seen == [(str(tmp_path / "out"), 3)]
+    assert (tmp_path / "local" / "model.safetensors").read_text() == "w"
 
 
 def test_overrides_of_a_group_win(tmp_path):

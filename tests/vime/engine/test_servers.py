@@ -1,5 +1,6 @@
 """The engines of a run, with a vLLM and a router that start at once, in this process."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -32,8 +33,8 @@ def servers(tmp_path, monkeypatch):
     """Starts servers with options; they are stopped after the test."""
     started = []
 
-    def start(*words, faults="", progress=None):
-        use_fake_vllm(monkeypatch, faults)
+    def start(*words, faults="", progress=None, router=True):
+        use_fake_vllm(monkeypatch, faults, router)
         started.append(start_servers(config_of(tmp_path, *words), progress=progress, logs=str(tmp_path / "logs")))
         return started[-1]
 
@@ -159,6 +160,26 @@ def test_a_dead_router_is_seen_and_comes_back(servers):
     assert again.router_url == two.router_url and again.failures() == {} and again.stale == ()
     assert sorted(RouterControl(again.router_url).workers()) == sorted(two.urls)
     assert generate(again.router_url)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("vllm_router") is None, reason="needs vllm-router")
+def test_the_real_router(servers):
+    """Before engines that start at once: it answers, keeps its engines up to date, and comes back when it was killed."""
+    two = servers("--rollout-num-gpus", "2", router=False)
+    pids = {engine.engine.pid() for engine in two.engines}
+    assert sorted(RouterControl(two.router_url).workers()) == sorted(two.urls) and generate(two.router_url) in pids
+    two.engines[0].engine.simulate_crash()
+    os.kill(two.models[0].router.pid, signal.SIGKILL)
+    assert eventually(lambda: set(two.failures()) == {"engine 0", "router of default"})
+    again = two.restart_dead()
+    assert again.failures() == {} and again.stale == (0,) and again.router_url == two.router_url
+    assert sorted(RouterControl(again.router_url).workers()) == sorted(again.urls)
+    again.engines[1].engine.simulate_crash()
+    last = again.restart_dead()
+    assert sorted(RouterControl(last.router_url).workers()) == sorted(last.urls) and last.stale == (0, 1)
+    assert generate(last.router_url) in {engine.engine.pid() for engine in two.engines}
+    last.stop()
+    assert not runs(last.models[0].router.pid)
 
 
 def test_a_router_port_that_is_taken(servers):

@@ -88,7 +88,9 @@ def test_padding_of_the_vocabulary_has_no_probability_and_no_gradient() -> None:
         its, spread = reference(logits, chosen)
         torch.testing.assert_close(mine.double(), its, rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(entropy.double(), spread, rtol=1e-5, atol=1e-5)
-        grad = gradient(padded, lambda leaf, over=overwrite: chosen_logprobs(leaf, chosen, vocab_size=20, overwrite=over))
+        grad = gradient(
+            padded, lambda leaf, over=overwrite: chosen_logprobs(leaf, chosen, vocab_size=20, overwrite=over)
+        )
         assert grad[:, 20:].eq(0).all()
         assert grad[:, :20].ne(0).all()
 
@@ -156,7 +158,7 @@ def test_a_divided_vocabulary_is_the_whole_one(width: int, monkeypatch: pytest.M
     logits, chosen = made(9, 20)
     ranks = 3
     padded = torch.nn.functional.pad(logits, (0, width * ranks - 20))
-    sent: dict[int, "torch.Tensor"] = {}
+    sent: dict[int, torch.Tensor] = {}
     barrier = threading.Barrier(ranks)
 
     def all_reduce(tensor: "torch.Tensor", op: object = None, group: "FakeGroup" = None) -> None:

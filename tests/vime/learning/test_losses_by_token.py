@@ -28,7 +28,9 @@ NAN = float("nan")
 numbers = st.floats(-2, 2, width=32)
 
 
-@given(kl=numbers, advantage=numbers, low=st.floats(0, 0.5), high=st.floats(0, 0.5), bound=st.none() | st.floats(1.1, 4))
+@given(
+    kl=numbers, advantage=numbers, low=st.floats(0, 0.5), high=st.floats(0, 0.5), bound=st.none() | st.floats(1.1, 4)
+)
 @settings(max_examples=60)
 def test_the_surrogate_is_clipped_on_both_sides_and_doubly_below(
     kl: float, advantage: float, low: float, high: float, bound: float | None
@@ -79,7 +81,10 @@ def test_only_the_last_estimator_is_held_within_bounds_and_another_is_refused() 
 
 
 def test_a_sequence_ratio_is_of_the_unmasked_tokens() -> None:
-    new, old = [torch.tensor([-1.0, NAN, -2.0]), torch.tensor([-1.0])], [torch.tensor([-0.5, 0.0, -1.0]), torch.zeros(1)]
+    new, old = (
+        [torch.tensor([-1.0, NAN, -2.0]), torch.tensor([-1.0])],
+        [torch.tensor([-0.5, 0.0, -1.0]), torch.zeros(1)],
+    )
     masks = [torch.tensor([1, 0, 1]), torch.tensor([0])]
     assert compute_gspo_kl(new, old, new, masks).tolist() == pytest.approx([0.75, 0.75, 0.75, 0.0])
 
@@ -88,7 +93,10 @@ def test_sequences_far_from_the_policy_lose_their_negative_tokens() -> None:
     class Args:
         opsm_delta = 0.1
 
-    new, old = [torch.tensor([-1.0, -1.0]), torch.tensor([-1.0, -1.0])], [torch.tensor([-0.5, -0.5]), torch.full((2,), -1.0)]
+    new, old = (
+        [torch.tensor([-1.0, -1.0]), torch.tensor([-1.0, -1.0])],
+        [torch.tensor([-0.5, -0.5]), torch.full((2,), -1.0)],
+    )
     advantages, masks = [torch.tensor([-1.0, 1.0]), torch.tensor([-1.0, -1.0])], [torch.ones(2), torch.ones(2)]
     kept, share = compute_opsm_mask(Args, new, old, advantages, masks)
     assert kept.tolist() == [0, 1, 1, 1]
@@ -111,9 +119,7 @@ def test_importance_weights_are_truncated_or_dropped_and_masked_tokens_count_one
     assert icepop_function(Args, **given)[0].tolist() == pytest.approx([1.5, 0.0, 0.0, 1.0])
 
 
-@given(
-    rewards=st.lists(st.lists(numbers, min_size=5, max_size=5), min_size=1, max_size=3), discount=st.floats(0, 1)
-)
+@given(rewards=st.lists(st.lists(numbers, min_size=5, max_size=5), min_size=1, max_size=3), discount=st.floats(0, 1))
 @settings(max_examples=60)
 def test_discounted_returns_are_the_recurrence(rewards: list[list[float]], discount: float) -> None:
     found = chunked_discounted_returns(torch.tensor(rewards, dtype=torch.float64), discount)
@@ -155,7 +161,9 @@ def test_whitening_sees_unmasked_tokens_only() -> None:
     assert white[[1, 4]].tolist() == [0, 0]
     kept = white[mask > 0]
     assert kept.mean().item() == pytest.approx(0, abs=1e-6) and kept.std().item() == pytest.approx(1, abs=1e-5)
-    assert distributed_masked_whiten(values, mask, shift_mean=False)[mask > 0].mean().item() == pytest.approx(3, abs=1e-5)
+    assert distributed_masked_whiten(values, mask, shift_mean=False)[mask > 0].mean().item() == pytest.approx(
+        3, abs=1e-5
+    )
     assert distributed_masked_whiten(values, mask * 0).tolist() == [0] * 5
 
 

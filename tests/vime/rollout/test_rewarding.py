@@ -80,7 +80,7 @@ def test_a_failure_is_tried_again():
 
 
 def test_a_failure_is_raised_with_its_cause_when_tries_are_used_up():
-    with pytest.raises(RewardFailed, match="judge fell over.*--rm-on-failure") as raised:
+    with pytest.raises(RewardFailed, match=r"judge fell over.*--rm-on-failure") as raised:
         rewarded("raise", rm_retries=2)
     assert isinstance(raised.value.__cause__, RuntimeError) and len(calls) == 3
 

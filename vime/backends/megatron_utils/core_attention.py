@@ -69,6 +69,8 @@ class PackedAttention(MegatronModule):
         super().__init__(config=config)
         if config.attention_dropout:
             raise ValueError("packed attention has no dropout: leave out --attention-dropout")
+        if config.context_parallel_size > 1:
+            raise ValueError("packed attention has whole sequences: set --context-parallel-size to 1 on a CPU")
         self.layer_number = layer_number
         self.softmax_scale = softmax_scale
 

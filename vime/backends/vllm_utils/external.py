@@ -23,7 +23,9 @@ class ExternalEngineInfo:
     host: str
     port: int
     worker_type: str
+    """regular; another has only a part of each request."""
     num_gpus: int
+    """Tensor x pipeline x data parallel."""
     disaggregation_bootstrap_port: int | None = None
     server_info: dict[str, Any] = field(default_factory=dict)
 

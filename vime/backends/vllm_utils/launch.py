@@ -12,6 +12,7 @@ from typing import Any
 from vime.backends.vllm_utils.engine_plan import EngineSpec
 from vime.backends.vllm_utils.kv_cache import kv_cache_bytes
 from vime.backends.vllm_utils.weight_transfer import BACKEND, WORKER_EXTENSION
+from vime.backends.vllm_utils.weight_transfer.extension import PRE_READ_HOOK
 from vime.config.engine import engine_words
 from vime.config.resolve import Config
 from vime.utils.network import get_host_info, wrap_ipv6
@@ -104,13 +105,13 @@ def _words(options: Mapping[str, Any]) -> Iterator[str]:
 def _environment(config: Config, gpus: Sequence[int], environ: Mapping[str, str]) -> dict[str, str]:
     env = without_proxies({name: value for name, value in environ.items() if name not in _ALLOCATOR})
     env |= {"VLLM_SERVER_DEV_MODE": "1", "VLLM_NO_USAGE_STATS": "1", "PYTHONPATH": _import_path(environ)}
-    env |= config.device.engine_env()
+    env |= config.device.engine_env(config.args.vllm_enable_deterministic_inference)
     if gpus:
         env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
     if config.args.update_weight_transport == "ipc":
         env["VLLM_ALLOW_INSECURE_SERIALIZATION"] = "1"
-    if config.args.vllm_enable_deterministic_inference:
-        env["VLLM_BATCH_INVARIANT"] = "1"
+    if hook := config.args.vllm_custom_pull_weights_pre_read_hook:
+        env[PRE_READ_HOOK] = hook
     return env
 
 

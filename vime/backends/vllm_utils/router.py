@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -13,6 +14,7 @@ from vime.backends.vllm_utils.launch import Launch, without_proxies
 from vime.backends.vllm_utils.server import EngineServer
 from vime.utils.network import find_available_port
 
+_URLS = "--worker-urls"
 _HEALTH_EVERY = 5
 """Seconds between two looks of the router at an engine."""
 
@@ -37,7 +39,7 @@ def router_launch(
         # A failed request is the rollout's to send again, which knows whether that is right.
         *("--disable-retries", "--disable-circuit-breaker"),
         *("--health-check-interval-secs", str(_HEALTH_EVERY)),
-        *("--worker-urls", *urls),
+        *(_URLS, *urls),  # the last, so that others can be put in their place
     ]
     return Launch(tuple(words), without_proxies(environ), host, port)
 
@@ -46,6 +48,7 @@ class RouterServer:
     """One router process: started once its engines are healthy, watched, started again at the same address."""
 
     def __init__(self, launch: Launch, log: Path) -> None:
+        self._log = log
         self._server = EngineServer(launch, log, health_path="/liveness")
 
     @property
@@ -82,9 +85,12 @@ class RouterServer:
         """Raise EngineDied if its process ended by itself."""
         self._server.check()
 
-    def restart(self, timeout: float = 60.0) -> None:
-        """Start it again, whether it runs or not."""
+    def restart(self, urls: Sequence[str], timeout: float = 60.0) -> None:
+        """Start it again at its address, whether it runs or not, for the engines at `urls`."""
         self.stop()
+        launch = self._server.launch
+        words = launch.argv[: launch.argv.index(_URLS) + 1]
+        self._server = EngineServer(replace(launch, argv=(*words, *urls)), self._log, health_path="/liveness")
         self.start(timeout)
 
     def stop(self) -> None:

@@ -24,5 +24,11 @@ class Weights:
     update_weight_buffer_size: int = option(512 * 1024**2, "Bytes of one bucket.", low=1, unit="bytes")
     update_weights_interval: int = option(1, "Rollouts between two syncs.", low=1)
     custom_update_weight_post_write_path: str | None = option(None, "Function to call once the files are written.")
+    vllm_custom_pull_weights_pre_read_hook: str | None = option(
+        None, "Function that an engine's host calls before it reads published weights: (source_dir, target_version)."
+    )
     check_weight_update_equal: bool = option(False, "Compare the engines' weights with the trainer's after each sync.")
+    weight_sync_probe: int = option(
+        0, "Prompts that each engine answers after a sync, to compare with the trainer's logprobs; 0 is none.", low=0
+    )
     release_train: bool = option(False, "End the trainer's processes while engines generate.")

@@ -1,8 +1,13 @@
 """Methods that vLLM's workers get beside their own, called through /collective_rpc."""
 
+import os
 from pathlib import Path
 
 from vime.backends.vllm_utils.weight_transfer.folders import copy_version, weight_files
+from vime.utils.misc import load_function
+
+PRE_READ_HOOK = "VIME_PULL_WEIGHTS_PRE_READ_HOOK"
+"""Environment variable of an engine: the function of --vllm-custom-pull-weights-pre-read-hook."""
 
 
 class VimeWorkerExtension:
@@ -30,5 +35,7 @@ class VimeWorkerExtension:
         In the place of the route /pull_weights that upstream patches into SGLang. One worker a host copies.
         """
         if self.local_rank == 0:
+            if hook := os.environ.get(PRE_READ_HOOK):
+                load_function(hook)(source_dir, int(target_version))
             copy_version(Path(source_dir), int(target_version), Path(local_checkpoint_dir))
         return local_checkpoint_dir

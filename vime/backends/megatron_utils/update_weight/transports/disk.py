@@ -23,7 +23,7 @@ class FolderNotSeen(RuntimeError):
 
 class DiskTransport:
     """Publishes under `root`. `keep_files` leaves the versions there. With `local_dir` every engine's host copies a
-    version to that folder of its own and reloads from there. `after_write` is called with the folder when it is written."""
+    version to that folder of its own and reloads from there. `after_write(folder, urls of engines)` follows the writing."""
 
     name = "disk"
     bucket_limit = 1024**3
@@ -34,7 +34,7 @@ class DiskTransport:
         *,
         keep_files: bool = False,
         local_dir: str | None = None,
-        after_write: Callable[[str], None] | None = None,
+        after_write: Callable[[str, list[str]], None] | None = None,
     ) -> None:
         self._root, self._keep_files, self._local_dir, self._after_write = root, keep_files, local_dir, after_write
         self._number = 0
@@ -56,7 +56,7 @@ class DiskTransport:
         try:
             write_folder(folder, tensors, plan)
             if self._after_write is not None:
-                self._after_write(str(folder))
+                self._after_write(str(folder), [engine.url for engine in engines])
             _, failures = on_all(engines, lambda engine: self._reload(engine, folder, delivery))
             delivery.failed |= failures
         finally:

@@ -4,12 +4,13 @@ import argparse
 import json
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    workers: list[str] = []
+    workers: ClassVar[list[str]] = []
 
     def log_message(self, *_):
         pass

@@ -62,7 +62,7 @@ def test_values_and_gradients_are_those_of_log_softmax(
 
     for mine, its in zip(ours(logits), theirs(logits)):
         torch.testing.assert_close(mine.double(), its, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(gradient(logits, ours), gradient(logits, theirs), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(gradient(logits, ours), gradient(logits, theirs), rtol=1e-4, atol=5e-5)
 
 
 def test_only_the_rows_that_are_asked_for_count() -> None:

@@ -43,7 +43,8 @@ async def collect(
     try:
         while len(rollout.kept) < args.rollout_batch_size:
             await rollout.step()
-        rollout.put_back(await stop())
+        # Where nothing runs the engines are idle.
+        rollout.put_back(await stop() if state.pendings else [])
     except BaseException:
         await cancel(rollout.working)
         rollout.give_up()

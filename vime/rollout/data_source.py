@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from argparse import Namespace
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from vime.rollout.accounting import PromptsUnaccountedFor
-from vime.rollout.groups import Group, leaves
+from vime.rollout.groups import Group, leaves, own_copy
 from vime.rollout.hooks import load_hook
 from vime.utils.atomic_file import write_atomic
 from vime.utils.data import Dataset
@@ -142,7 +141,7 @@ class RolloutDataSource:
         return prompts
 
     def _group(self, prompt: Sample) -> list[Sample]:
-        group = [copy.deepcopy(prompt) for _ in range(self.args.n_samples_per_prompt)]
+        group = [own_copy(prompt) for _ in range(self.args.n_samples_per_prompt)]
         for sample in group:
             sample.group_index, sample.index = self.sample_group_index, self.sample_index
             self.sample_index += 1

@@ -19,16 +19,15 @@ _ABORT_AGAIN_AFTER = 1.0
 async def stop(args: Namespace, state: Any) -> list[asyncio.Task]:
     """Abort what runs on the engines until every task in `state.pendings` is back; those tasks."""
     state.aborted = True
-    if not state.pendings:
-        return []
     urls = await engine_urls(args)
     finished: list[asyncio.Task] = []
-    while state.pendings:
+    while True:
         await _abort_engines(urls)
+        if not state.pendings:
+            return finished
         # A request may reach its engine just after the engines were told, hence again until nothing runs.
         done, state.pendings = await asyncio.wait(state.pendings, timeout=_ABORT_AGAIN_AFTER)
         finished += done
-    return finished
 
 
 async def engine_urls(args: Namespace) -> list[str]:

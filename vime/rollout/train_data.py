@@ -17,6 +17,8 @@ from vime.utils.types import RolloutBatch, Sample
 __all__ = ["SampleInvalid", "convert_samples_to_train_data", "normalise_rewards", "post_process_rewards"]
 
 _STD_FLOOR = 1e-6
+# What an engine says of a token that has no probability, and how far above 0 rounding may bring one that is certain.
+_NO_LOGPROB, _ROUNDING = -9000.0, 1e-4
 _BY_GROUP = frozenset({"grpo", "gspo", "cispo", "reinforce_plus_plus_baseline"})
 _BY_DEVIATION = frozenset({"grpo", "gspo", "cispo"})
 
@@ -186,11 +188,11 @@ def _check_log_probs(sample: Sample) -> None:
         raise SampleInvalid(sample, "no rollout_log_probs", "keep those that the engine returned with the tokens")
     values = [sample.rollout_log_probs[i] for i in trained]
     for position, value in zip(trained, values, strict=True):
-        if value is None or not math.isfinite(value) or value > 0:
+        if value is None or not math.isfinite(value) or not _NO_LOGPROB < value <= _ROUNDING:
             raise SampleInvalid(
                 sample,
                 f"rollout_log_probs is {value} at response position {position}",
-                "a logprob is finite and at most 0",
+                "a logprob is finite and at most 0; -9999 is the engine's word for none",
             )
     if len(values) > 1 and not any(values):
         raise SampleInvalid(

@@ -2,12 +2,14 @@
 
 import functools
 import inspect
+from pathlib import Path
 
 import pytest
 from rollout_world import options
 
 from vime.config.problems import ConfigError
 from vime.config.schema import own_options
+from vime.rollout.hook_table import markdown
 from vime.rollout.hooks import HOOKS, HookInvalid, check_hooks, load_hook
 
 number = 3
@@ -108,3 +110,8 @@ def test_every_option_that_names_a_function_is_in_the_table():
     named = {option.name for option in own_options() if option.name.endswith("_path")}
     assert named - kinds == {"custom_config_path", "megatron_config_path"} & named
     assert all(inspect.signature(hook.shape.__call__).return_annotation for hook in HOOKS)
+
+
+def test_the_documented_table_is_the_one_that_holds():
+    page = (Path(__file__).parents[3] / "docs/hooks.md").read_text("utf-8")
+    assert markdown() in page, "write what `python -m vime.rollout.hook_table` prints into docs/hooks.md"

@@ -35,9 +35,33 @@ from vime.utils.train_share import share_of_rank
 WANTED = 1.15
 ROUNDS = 9
 SETTINGS = {
-    "quick start": {"hidden": 128, "layers": 2, "vocab": 128, "samples": 128, "prompt": 12, "response": 5, "budget": 4096},
-    "long answers": {"hidden": 128, "layers": 2, "vocab": 128, "samples": 32, "prompt": 20, "response": 200, "budget": 2048},
-    "large vocabulary": {"hidden": 256, "layers": 2, "vocab": 32000, "samples": 16, "prompt": 20, "response": 60, "budget": 512},
+    "quick start": {
+        "hidden": 128,
+        "layers": 2,
+        "vocab": 128,
+        "samples": 128,
+        "prompt": 12,
+        "response": 5,
+        "budget": 4096,
+    },
+    "long answers": {
+        "hidden": 128,
+        "layers": 2,
+        "vocab": 128,
+        "samples": 32,
+        "prompt": 20,
+        "response": 200,
+        "budget": 2048,
+    },
+    "large vocabulary": {
+        "hidden": 256,
+        "layers": 2,
+        "vocab": 32000,
+        "samples": 16,
+        "prompt": 20,
+        "response": 60,
+        "budget": 512,
+    },
 }
 
 

@@ -12,8 +12,7 @@ usage: vime train [--config FILE.yaml] [--dry-run [--json] [--all]] [OPTION ...]
        vime --version
 
 Reinforcement-learning post-training of language models: vLLM generates, Megatron-core trains, Ray holds it together.
-This version resolves and checks the configuration of a run (train --dry-run); it has no command that trains yet. To bring
-changes of the upstream project over, use `sync` (`vime-sync` where another `sync` comes first on PATH).
+To bring changes of the upstream project over, use `sync` (`vime-sync` where another `sync` comes first on PATH).
 
 train: a run, or with --dry-run its configuration
   --config FILE    options from a YAML file; flags win over it, and a later file over an earlier one
@@ -26,7 +25,7 @@ trace: the spans of its samples, for ui.perfetto.dev
   --out FILE       where to write; RUN/report.html and RUN/trace.json when left out
   --open           show it in the browser
 
-example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry-run
+example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --run-dir runs/first
 
 """
 

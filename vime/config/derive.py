@@ -107,21 +107,28 @@ COMPUTED: dict[str, Callable[[Args, Device], Any]] = {
     "critic_num_gpus_per_node": lambda a, device: a.actor_num_gpus_per_node,
     "rollout_external": lambda a, device: a.rollout_external_engine_addrs is not None,
     "distributed_backend": lambda a, device: device.backend,
-    "vllm_tp_size": lambda a, device: a.rollout_num_gpus_per_engine // getattr(a, "vllm_pipeline_parallel_size", 1),
-    "vllm_pp_size": lambda a, device: getattr(a, "vllm_pipeline_parallel_size", 1),
-    "vllm_dp_size": lambda a, device: getattr(a, "vllm_data_parallel_size", 1),
+    "vllm_tp_size": lambda a, device: a.rollout_num_gpus_per_engine // _stages(a) // _replicas(a),
+    "vllm_pp_size": lambda a, device: _stages(a),
+    "vllm_dp_size": lambda a, device: _replicas(a),
     "vllm_ep_size": lambda a, device: _expert_ranks(a),
     "vllm_moe_dp_size": lambda a, device: 1,
 }
 """Attributes of `args` that are no options: what upstream's code reads as well."""
 
 
+def _stages(args: Args) -> int:
+    return getattr(args, "vllm_pipeline_parallel_size", 1)
+
+
+def _replicas(args: Args) -> int:
+    return getattr(args, "vllm_data_parallel_size", 1)
+
+
 def _expert_ranks(args: Args) -> int:
-    """Over how many ranks an engine's experts lie: all of them with expert parallelism, whose size vLLM does not let choose."""
+    """Over how many ranks an engine's experts lie: with expert parallelism all of a stage; vLLM does not let that be chosen."""
     if not getattr(args, "vllm_enable_expert_parallel", False):
         return 1
-    stages = getattr(args, "vllm_pipeline_parallel_size", 1)
-    return args.rollout_num_gpus_per_engine // stages * getattr(args, "vllm_data_parallel_size", 1)
+    return args.rollout_num_gpus_per_engine // _stages(args)
 
 
 def _device_rows(device: Device) -> tuple[Derived, ...]:

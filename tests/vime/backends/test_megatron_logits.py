@@ -7,13 +7,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator
 
-from megatron_world import FAMILIES, VOCAB, gradients, hf_model, logits, made_args, made_pack, made_state  # noqa: E402
+from megatron_world import FAMILIES, VOCAB, gradients, hf_model, logits, made_args, made_pack, made_state
 
-from vime.backends.megatron_utils.model_provider import build_model  # noqa: E402
-from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
-from vime.backends.megatron_utils.weights import load_hf  # noqa: E402
+from vime.backends.megatron_utils.model_provider import build_model
+from vime.backends.megatron_utils.parallel import init_parallel
+from vime.backends.megatron_utils.weights import load_hf
 
 
 @pytest.fixture(autouse=True)

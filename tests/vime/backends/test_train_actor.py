@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from megatron_world import hf_model  # noqa: E402
-from train_world import (  # noqa: E402
+from megatron_world import hf_model
+from train_world import (
     largest_difference,
     made_rollout,
     one_actor,
@@ -20,9 +20,9 @@ from train_world import (  # noqa: E402
     with_engine_log_probs,
 )
 
-from vime.backends.megatron_utils.train_step import NonFiniteUpdate  # noqa: E402
-from vime.learning.agreement import EngineDisagrees  # noqa: E402
-from vime.utils.train_share import MalformedTrainData  # noqa: E402
+from vime.backends.megatron_utils.train_step import NonFiniteUpdate
+from vime.learning.agreement import EngineDisagrees
+from vime.utils.train_share import MalformedTrainData
 
 Rollout = dict[str, list[Any]]
 WIDE = ["--logprob-diff-mean-bound", "9", "--logprob-diff-max-bound", "99"]

@@ -10,9 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from megatron_world import hf_model  # noqa: E402
-from safetensors.torch import load_file  # noqa: E402
-from train_world import (  # noqa: E402
+from megatron_world import hf_model
+from safetensors.torch import load_file
+from train_world import (
     largest_difference,
     made_rollout,
     one_actor,
@@ -21,8 +21,8 @@ from train_world import (  # noqa: E402
     with_engine_log_probs,
 )
 
-from vime.backends.megatron_utils.actor import MegatronTrainRayActor  # noqa: E402
-from vime.learning.agreement import EngineDisagrees  # noqa: E402
+from vime.backends.megatron_utils.actor import MegatronTrainRayActor
+from vime.learning.agreement import EngineDisagrees
 
 
 @pytest.fixture(scope="module")

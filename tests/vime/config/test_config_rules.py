@@ -49,6 +49,7 @@ CASES = [
     (["--rm-type", "maths"], "there is no reward maths"),
     (["--rm-type", "remote_rm"], "set --rm-url"),
     (["--min-lr", "1"], "min_lr 1.0 is above lr 1e-06"),
+    (["--num-rollout", "5", "--lr-warmup-iters", "5"], "the warm-up takes 5 updates and the run has 5"),
     (["--save-interval", "2"], "there is no folder to save to"),
     (["--eval-interval", "2"], "there is nothing to evaluate on"),
     (["--debug-rollout-only", "--debug-train-only"], "together they leave nothing to do"),

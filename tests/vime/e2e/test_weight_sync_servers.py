@@ -66,13 +66,23 @@ def test_a_sync_left_out_is_seen(world):
     sync.check_probe(sync.probe([url], [sync.prompt(3), sync.prompt(4)], sync.log_probs_of(step)), sync.BOUNDS)
 
 
+def test_a_weight_that_was_not_sent_is_seen(world):
+    """vLLM keeps the old one and says nothing."""
+    url, models, _ = world
+    sync.sync_to([url], sync.GlooTransport(), models[0], "1")
+    with pytest.raises(sync.WeightSyncFailed, match=r"differ from the trainer's: model\.norm\.weight"):
+        left_out = [pair for pair in sync.weights(models[1]) if pair[0] != "model.norm.weight"]
+        sync.send([url], sync.GlooTransport(), left_out, "2", compare_in="float32")
+    assert sync.EngineControl(url).is_paused()
+
+
 def test_what_the_engine_cannot_load_leaves_it_paused_and_a_full_send_mends_it(world):
     url, models, _ = world
     sync.sync_to([url], sync.GlooTransport(), models[0], "1")
     wrong = [*sync.weights(models[1])[:-1], ("no.such.weight", sync.torch.zeros(4))]
     with pytest.raises(sync.WeightSyncFailed) as caught:
         sync.send([url], sync.GlooTransport(timeout=30), wrong, "2")
-    assert caught.value.holds == {url: sync.Holds.PARTIAL} and "no.such.weight" in str(caught.value)
+    assert caught.value.holds == {url: sync.Holds.PARTIAL} and "no module or parameter named" in str(caught.value)
     engine = sync.EngineControl(url)
     assert engine.is_paused() and engine.weight_version() == "incomplete:2"
     sync.sync_to([url], sync.GlooTransport(), models[1], "2", compare_in="float32")

@@ -128,6 +128,18 @@ def test_children_of_a_crashed_server_end_with_stop(make):
     assert not runs(child)
 
 
+def test_a_new_start_ends_what_is_left_of_the_old_one(make):
+    server = make("child")
+    server.start()
+    server.wait_healthy(20)
+    members = group_members(server.pid)
+    os.kill(server.pid, signal.SIGKILL)
+    assert eventually(lambda: not server.alive)
+    server.start()
+    server.wait_healthy(20)
+    assert not any(map(runs, members)) and len(group_members(server.pid)) == 2
+
+
 def test_it_may_start_again_and_shows_its_new_log_only(make):
     server = make("crash=first")
     server.start()

@@ -52,7 +52,8 @@ def generate(url):
 
 
 def test_an_engine_under_upstreams_names(engine):
-    url = engine.init()
+    url, pid = engine.init(), engine.pid()
+    assert engine.init() == url and engine.pid() == pid, "started once"
     assert url == engine.get_url() and engine.health_generate(timeout=5.0) and engine.get_weight_version() == "default"
     engine.pause_generation()
     assert EngineControl(url).is_paused() and engine.health_generate()
@@ -134,8 +135,14 @@ def test_one_that_cannot_start_stops_the_others(servers, tmp_path):
         servers("--rollout-num-gpus", "2", faults="crash=no-memory")
 
 
-def test_a_dead_engine_comes_back_paused_and_with_its_place_at_the_router(servers):
-    two = servers("--rollout-num-gpus", "2")
+def test_a_dead_engine_comes_back_paused_and_with_its_place_at_the_router(servers, monkeypatch):
+    two, listed, restart = servers("--rollout-num-gpus", "2"), [], VLLMEngine.restart
+
+    def watched(engine, timeout):
+        listed.append(RouterControl(two.router_url).workers())
+        return restart(engine, timeout)
+
+    monkeypatch.setattr(VLLMEngine, "restart", watched)
     assert two.restart_dead() is two
     two.engines[0].engine.simulate_crash()
     assert list(two.failures()) == ["engine 0"]
@@ -144,6 +151,7 @@ def test_a_dead_engine_comes_back_paused_and_with_its_place_at_the_router(server
     again = two.restart_dead()
     assert again.failures() == {} and again.stale == (0,) and again.urls == two.urls
     assert sorted(RouterControl(again.router_url).workers()) == sorted(again.urls)
+    assert listed == [[two.urls[1]]], "no request reaches it before it is paused"
     assert [EngineControl(url).is_paused() for url in again.urls] == [True, False]
     assert again.synced().stale == ()
 

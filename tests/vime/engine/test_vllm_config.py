@@ -105,3 +105,9 @@ def test_a_head_that_kills_cpu_engines_is_refused(tmp_path):
 def test_what_translated_code_reads_of_the_arguments(tmp_path):
     args = config_of(tmp_path).args
     assert (args.vllm_ep_size, args.vllm_moe_dp_size, args.router_policy) == (1, 1, "consistent_hash")
+
+
+def test_an_engine_over_several_nodes_is_not_started(tmp_path):
+    words = ("--rollout-num-gpus", "16", "--rollout-num-gpus-per-engine", "16", "--debug-rollout-only")
+    with pytest.raises(ConfigError, match="does not fit on a node of 8"):
+        config_of(tmp_path, *words, num_attention_heads=16)

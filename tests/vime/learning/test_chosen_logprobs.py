@@ -4,10 +4,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from vime.learning.logprobs import chosen_logprobs  # noqa: E402
+from vime.learning.logprobs import chosen_logprobs
 
 
 def made(tokens: int = 23, vocab: int = 37, seed: int = 0, dtype: "torch.dtype" = torch.float32) -> tuple:
@@ -62,7 +62,7 @@ def test_values_and_gradients_are_those_of_log_softmax(
 
     for mine, its in zip(ours(logits), theirs(logits)):
         torch.testing.assert_close(mine.double(), its, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(gradient(logits, ours), gradient(logits, theirs), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(gradient(logits, ours), gradient(logits, theirs), rtol=1e-4, atol=5e-5)
 
 
 def test_only_the_rows_that_are_asked_for_count() -> None:

@@ -6,13 +6,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from vime.learning.corrections import icepop_function, vanilla_tis_function  # noqa: E402
-from vime.learning.policy import sequence_mean  # noqa: E402
-from vime.learning.returns import distributed_masked_whiten  # noqa: E402
-from vime.utils.ppo_utils import (  # noqa: E402
+from vime.learning.corrections import icepop_function, vanilla_tis_function
+from vime.learning.policy import sequence_mean
+from vime.learning.returns import distributed_masked_whiten
+from vime.utils.ppo_utils import (
     chunked_discounted_returns,
     chunked_gae,
     compute_approx_kl,

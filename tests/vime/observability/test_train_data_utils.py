@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from vime.observability.train_data_utils import (  # noqa: E402
+from vime.observability.train_data_utils import (
     dump_payload,
     restore_context_parallel_fields_to_cpu,
     save_debug_train_data,

@@ -3,8 +3,8 @@
 import pytest
 from sync_doubles import PLAN, TENSORS, ScriptedEngine, ScriptedTransport, control
 
-from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed
-from vime.backends.megatron_utils.update_weight.session import INCOMPLETE, WeightSync
+from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongWeights
+from vime.backends.megatron_utils.update_weight.session import INCOMPLETE, WeightSync, compare
 
 
 def run(engines, transport=None, tensors=TENSORS, version="7"):
@@ -138,9 +138,52 @@ def test_a_half_updated_engine_is_not_taken_for_an_old_one_later():
     assert_nothing_half_serves(engines)
 
 
+def test_a_half_updated_engine_whose_label_could_not_be_read_at_first():
+    engines = two(failing=["update_weights"] * 2)
+    with pytest.raises(WeightSyncFailed):
+        run(engines)
+    engines[1]._failing = ["weight_version"]
+    with pytest.raises(WeightSyncFailed) as caught:
+        run(engines)
+    assert caught.value.holds["http://b"] == Holds.PARTIAL and engines[1].paused
+
+
+def test_engines_that_are_complete_serve_though_the_second_send_fails():
+    class Once(ScriptedTransport):
+        def send(self, engines, *rest):
+            if len(engines) == 1:
+                raise RuntimeError("all engines are sent to at once")
+            super().send(engines, *rest)
+
+    engines = two(failing=["update_weights"])
+    with pytest.raises(WeightSyncFailed) as caught:
+        run(engines, Once())
+    assert caught.value.holds == {"http://a": Holds.NEW, "http://b": Holds.PARTIAL}
+    assert_nothing_half_serves(engines)
+
+
 def test_a_session_that_a_dead_trainer_left_open():
     engines = two()
     engines[1].pause("abort")
     engines[1].start_weight_update()
     run(engines)
     assert engines[1].weights == "new" and not engines[1].open
+
+
+@pytest.mark.parametrize(
+    ("held", "wrong"),
+    [
+        ({"embed": "1", "norm": "2", "embed@head": "1"}, []),
+        ({"embed": "1", "norm": "2", "embed@head": "0"}, ["embed@head"]),
+        ({"embed": "1", "norm": "0"}, ["norm"]),
+        ({"embed": "1"}, ["norm"]),
+        ({"embed": "1", "norm": "2", "more": "3"}, ["more"]),
+    ],
+)
+def test_what_an_engine_holds_is_what_was_sent(held, wrong):
+    sent = {"embed": "1", "norm": "2"}
+    if not wrong:
+        return compare(sent, [held, held])
+    with pytest.raises(WrongWeights) as caught:
+        compare(sent, [{"embed": "1", "norm": "2"}, held])
+    assert caught.value.names == wrong

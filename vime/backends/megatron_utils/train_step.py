@@ -199,10 +199,10 @@ def _apart(
     ours = torch.cat([log_probs[i] for i in positions])
     theirs = torch.cat([share["rollout_log_probs"][i] for i in positions])
     apart = torch.where(kept, (ours - theirs).abs().double(), 0.0)
-    if not len(apart):
+    if not any(share["response_lengths"][i] for i in positions):
         return 0.0, 0, 0.0, "no sample"
     place = int(apart.argmax())  # of NaN, where there is one
-    ends = torch.tensor([len(log_probs[i]) for i in positions]).cumsum(0)
+    ends = torch.tensor([share["response_lengths"][i] for i in positions]).cumsum(0)
     owner = positions[int(torch.searchsorted(ends, place, right=True))]
     return float(apart.sum()), int(kept.sum()), float(apart[place]), sample_name(share, owner)
 

@@ -83,7 +83,7 @@ def _own_options(config: Config, spec: EngineSpec) -> dict[str, Any]:
     options = dict(_FRONT_END) | {
         "worker_extension_cls": WORKER_EXTENSION,
         "seed": args.seed + spec.rank,
-        "tensor_parallel_size": spec.num_gpus // config.engine.get("pipeline_parallel_size", 1),
+        "tensor_parallel_size": spec.num_gpus // _other_ranks(config),
         "enable_sleep_mode": bool(args.offload_rollout) and not config.device.is_cpu,
     }
     if backend := _BACKENDS[args.update_weight_transport]:
@@ -91,6 +91,11 @@ def _own_options(config: Config, spec: EngineSpec) -> dict[str, Any]:
     if config.device.is_cpu and "gpu_memory_utilization" not in config.engine:
         options["kv_cache_memory_bytes"] = kv_cache_bytes(args)
     return {name: value for name, value in options.items() if name not in config.engine}
+
+
+def _other_ranks(config: Config) -> int:
+    """An engine's GPUs are those of its tensor ranks, times its pipeline stages, times its data-parallel replicas."""
+    return config.engine.get("pipeline_parallel_size", 1) * config.engine.get("data_parallel_size", 1)
 
 
 def _words(options: Mapping[str, Any]) -> Iterator[str]:

@@ -34,7 +34,8 @@ class ServerProcess:
         self._lifeline: int | None = None
 
     def start(self) -> None:
-        """Start it. What the log held before stays, and is not shown by `tail`."""
+        """Start it; what is left of an earlier start ends first. What the log held before stays, and is not shown by `tail`."""
+        self.stop(grace=0.0)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         theirs, self._lifeline = os.pipe()
         try:

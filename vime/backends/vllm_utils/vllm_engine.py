@@ -57,6 +57,8 @@ class VLLMEngine:
         Raises EngineDied, EngineNotHealthy, PortTaken.
         """
         with self._starting:
+            if self._server is not None and self._server.alive:
+                return self.get_url()
             self._begin()
             try:
                 if self.spec.external:

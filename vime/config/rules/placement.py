@@ -49,7 +49,7 @@ def shares(c: Check) -> Iterator[Problem]:
     for part, ranks in _DIVIDED:
         size, among = getattr(c, part, None), getattr(c, ranks)
         if ranks == "rollout_num_gpus_per_engine":
-            among //= c.given("vllm_pipeline_parallel_size", 1)
+            among //= _other_ranks(c)
         if (
             size
             and among
@@ -58,6 +58,11 @@ def shares(c: Check) -> Iterator[Problem]:
         ):
             what = f"{part} {size} does not divide over {ranks} {among}"
             yield c.problem(f"{ranks} {part}", what, f"choose a divisor of {size}")
+
+
+def _other_ranks(c: Check) -> int:
+    """What an engine's tensor-parallel ranks are multiplied by."""
+    return c.given("vllm_pipeline_parallel_size", 1) * c.given("vllm_data_parallel_size", 1)
 
 
 def engines(c: Check) -> Iterator[Problem]:
@@ -69,12 +74,18 @@ def engines(c: Check) -> Iterator[Problem]:
             f"rollout_num_gpus {total} is no multiple of rollout_num_gpus_per_engine {each}",
             "change one",
         )
-    stages = c.given("vllm_pipeline_parallel_size", 1)
-    if each % stages:
+    if each % _other_ranks(c):
         yield c.problem(
-            "vllm_pipeline_parallel_size rollout_num_gpus_per_engine",
-            f"rollout_num_gpus_per_engine {each} is no multiple of the engine's {stages} pipeline stages",
+            "vllm_pipeline_parallel_size vllm_data_parallel_size rollout_num_gpus_per_engine",
+            f"rollout_num_gpus_per_engine {each} is no multiple of the engine's {_other_ranks(c)} pipeline stages "
+            "times data-parallel replicas",
             "change one",
+        )
+    if each > c.num_gpus_per_node and not c.rollout_external_engine_addrs:
+        yield c.problem(
+            "rollout_num_gpus_per_engine num_gpus_per_node",
+            f"an engine of {each} GPUs does not fit on a node of {c.num_gpus_per_node}, and this version starts none over several",
+            "choose fewer, or start such engines yourself and name them with --rollout-external-engine-addrs",
         )
     trainer = c.actor_num_nodes * c.actor_num_gpus_per_node
     if c.colocate and total > trainer:

@@ -11,7 +11,6 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 
-
 _POLL = 0.0005
 _LOOK = 0.05
 """Seconds between two looks at a broadcast, and at whether somebody left."""

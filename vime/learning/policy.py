@@ -7,7 +7,11 @@ import torch
 
 
 def compute_policy_loss(
-    ppo_kl: torch.Tensor, advantages: torch.Tensor, eps_clip: float, eps_clip_high: float, eps_clip_c: float | None = None
+    ppo_kl: torch.Tensor,
+    advantages: torch.Tensor,
+    eps_clip: float,
+    eps_clip_high: float,
+    eps_clip_c: float | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(loss, whether the clip was active as 0 or 1) a token: the clipped surrogate of PPO (arXiv 1707.06347).
 

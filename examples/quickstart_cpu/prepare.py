@@ -37,6 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     if before.get("inputs") == inputs:
         print(f"{asked.out} is ready: greedy accuracy on held-out prompts {before['greedy_accuracy']:.3f}")
         return 0
+    refuse_to_overwrite(asked.out)
     begun = time.monotonic()
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{asked.out.name}.", dir=asked.out.parent) as scratch:
@@ -108,10 +109,14 @@ def tell(step: int, steps: int, loss: float, begun: float) -> None:
         print(f"\r{text}" if live else text, end="" if live and step < steps else "\n", flush=True)
 
 
-def put_in_place(folder: Path, out: Path) -> None:
-    """All of it at once; what an earlier run made goes. A folder of something else stays, and is an error."""
-    if out.exists() and any(out.iterdir()) and not (out / STAMP).exists():
+def refuse_to_overwrite(out: Path) -> None:
+    """A folder of something else stays."""
+    if out.exists() and not (out / STAMP).exists() and (not out.is_dir() or any(out.iterdir())):
         raise SystemExit(f"error: {out} holds something else; name another folder with --out")
+
+
+def put_in_place(folder: Path, out: Path) -> None:
+    """All of it at once, in place of what an earlier run made."""
     shutil.rmtree(out, ignore_errors=True)
     folder.rename(out)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from sync_tools.ledger.symbols import labels
-from sync_tools.syntax import parsed
+from sync_tools.syntax import parsed, statements
 from sync_tools.tree import Tree
 from sync_tools.upstream.changeset import ChangeSet, FileChange
 
@@ -29,7 +29,7 @@ def _imported(file: FileChange) -> Iterator[tuple[str, str]]:
         return
     added = {line + 1 for hunk in file.hunks for line in hunk.new}
     tree = parsed(file.after.data)
-    for node in ast.walk(tree) if tree else ():
+    for node in statements(tree) if tree else ():
         if isinstance(node, ast.ImportFrom) and (node.level or node.module):
             above = PurePosixPath(file.path).parents
             folder = str(above[node.level - 1]) if 0 < node.level <= len(above) else ""

@@ -23,7 +23,7 @@ from vime.config.resolve import resolve
 VOCAB = 97
 _SHAPE = {
     "vocab_size": VOCAB,
-    "hidden_size": 64,
+    "hidden_size": 128,
     "intermediate_size": 96,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
@@ -61,7 +61,7 @@ def hf_model(family: str, folder: Path, **changes: object) -> torch.nn.Module:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             one = "norm" in name
-            parameter.copy_(torch.randn_like(parameter) * (0.3 if one or "bias" in name else 0.08) + one)
+            parameter.copy_(torch.randn_like(parameter) * (0.3 if one or "bias" in name else 0.06) + one)
     model.save_pretrained(folder)
     return model
 

@@ -18,16 +18,17 @@ what the result shows. The page needs nothing else and loads nothing.
 """
 
 
-class _WrongWords(Exception):
+class WrongWords(Exception):
     """The command line makes no sense."""
 
 
 def run(argv: Sequence[str]) -> int:
     """The exit status: 0, or 2 where there is no such run or the words are wrong."""
     try:
-        folder, out, show = _words(list(argv))
+        show = "--open" in argv
+        folder, out = folder_and_out([word for word in argv if word != "--open"])
         page = write(folder, out)
-    except _WrongWords as wrong:
+    except WrongWords as wrong:
         print(f"error: {wrong}\n\n{USAGE}", end="", file=sys.stderr)
         return 2
     except (NoRun, OSError) as wrong:
@@ -43,11 +44,15 @@ def write(folder: Path, out: Path | None = None) -> Path:
     """Make the page of the run in `folder`, in place of an earlier one; NoRun where there is none."""
     from vime.observability.report import render
 
-    page = render(read_run(latest(folder)))
-    out = out or latest(folder) / "report.html"
-    scratch = out.with_name(f".{out.name}.part")
-    scratch.write_text(page, "utf-8", errors="backslashreplace")
-    return scratch.replace(out)
+    run = read_run(latest(folder))
+    return write_whole(out or run.folder / "report.html", render(run))
+
+
+def write_whole(path: Path, text: str) -> Path:
+    """Write a file all at once, in place of what was there."""
+    scratch = path.with_name(f".{path.name}.part")
+    scratch.write_text(text, "utf-8", errors="backslashreplace")
+    return scratch.replace(path)
 
 
 def latest(folder: Path) -> Path:
@@ -58,20 +63,21 @@ def latest(folder: Path) -> Path:
     return logs[-1].parent if logs else folder
 
 
-def _words(words: list[str]) -> tuple[Path, Path | None, bool]:
-    show = "--open" in words
-    words = [word for word in words if word != "--open"]
-    out = None
-    for place, word in enumerate(words):
+def folder_and_out(words: Sequence[str]) -> tuple[Path, Path | None]:
+    """RUN and FILE out of `RUN [--out FILE]`; WrongWords where they are something else."""
+    folders: list[str] = []
+    out: Path | None = None
+    left = iter(words)
+    for word in left:
         if word == "--out" or word.startswith("--out="):
-            value = word.partition("=")[2] or (words[place + 1] if place + 1 < len(words) else "")
+            value = word.partition("=")[2] or next(left, "")
             if not value:
-                raise _WrongWords("--out: the file is missing")
+                raise WrongWords("--out: the file is missing")
             out = Path(value)
-            del words[place : place + (1 if "=" in word else 2)]
-            break
-    if unknown := [word for word in words if word.startswith("-")]:
-        raise _WrongWords(f"{unknown[0]}: no such option")
-    if len(words) != 1:
-        raise _WrongWords("name one folder of a run" if not words else f"{len(words)} folders are named; name one")
-    return Path(words[0]), out, show
+        elif word.startswith("-"):
+            raise WrongWords(f"{word}: no such option")
+        else:
+            folders.append(word)
+    if len(folders) != 1:
+        raise WrongWords("name one folder of a run" if not folders else f"{len(folders)} folders are named; name one")
+    return Path(folders[0]), out

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from vime.config.packages import schema
 from vime.config.problems import ConfigError, Problem
-from vime.config.resolve import resolve
+from vime.config.resolve import Config, resolve
 from vime.config.show import as_json, as_text
+from vime.errors import says_what_is_wrong
 
 _SWITCHES = ("--dry-run", "--json", "--all")
 
@@ -40,20 +41,21 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
-class _Plain:
-    def starting(self, line):
-        print(line, flush=True)
-    def begin(self, first, total):
-        print("begin", first, total, flush=True)
-    def step(self, key, step, m):
-        print(key, step, {k: round(v, 6) for k, v in m.items() if k in ("rollout/raw_reward", "train/loss", "train/grad_norm", "train/train_rollout_logprob_abs_diff", "train/train_rollout_logprob_abs_diff_max", "perf/step_time", "perf/rollout_time", "perf/train_time", "perf/update_weights_time") or k.startswith("eval/")}, flush=True)
-    def say(self, line):
-        print(line, flush=True)
-
-
-def _train(config):
+def _train(config: Config) -> int:
+    """Run it; the exit status."""
+    from vime.observability.progress import TerminalProgress
     from vime.train.main import train
-    return train(config, _Plain())
+
+    with TerminalProgress() as progress:
+        try:
+            return train(config, progress)
+        except ConfigError as error:
+            return report(error.problems)
+        except Exception as error:
+            if not says_what_is_wrong(error):
+                raise
+            progress.say(f"error: {error}")
+            return 1
 
 
 def split(argv: Sequence[str]) -> Words:

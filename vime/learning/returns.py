@@ -10,7 +10,10 @@ def get_grpo_returns(
     rewards: torch.Tensor | Sequence[float], kl: Sequence[torch.Tensor], kl_coef: float = 0.0
 ) -> list[torch.Tensor]:
     """Each sample's reward at each of its tokens (GRPO, arXiv 2402.03300), less `kl_coef` times the token's KL."""
-    return [torch.full_like(one, float(reward)) - kl_coef * one for one, reward in zip(kl, rewards, strict=True)]
+    pairs = zip(kl, rewards, strict=True)
+    if kl_coef == 0:
+        return [torch.full_like(one, float(reward)) for one, reward in pairs]
+    return [float(reward) - kl_coef * one for one, reward in pairs]
 
 
 def get_reinforce_plus_plus_returns(

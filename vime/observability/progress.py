@@ -1,11 +1,11 @@
 """Progress of a run on a terminal: one line that renews itself, or in a pipe a line a step."""
 
+import math
 import os
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -33,68 +33,63 @@ FIGURES = (
 )
 _RECENT = 10
 """Steps over which the pace is averaged."""
+_TELL = 5.0
+"""Seconds between two words about the start, in a pipe."""
+_BAR = 16
+"""Width of the bar."""
 
 
-class Progress:
-    """Shows phases while they last and a line for each rollout. Everything goes to `stream`, stderr when unset."""
+class TerminalProgress:
+    """Shows the start, a line for each rollout, and what happens besides. Everything goes to `stream`, or stderr."""
 
-    def __init__(
-        self, total: int | None = None, stream: TextIO | None = None, clock: Clock = time.monotonic, first: int = 0
-    ) -> None:
-        """`total` rollouts make the whole run, of which it begins with number `first`."""
+    def __init__(self, stream: TextIO | None = None, clock: Clock = time.monotonic) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._total, self._done, self._clock = total, first, clock
+        self._clock = clock
+        self._born, self._told, self._start = clock(), -math.inf, "starting"
+        self._first, self._total, self._done, self._running = 0, 0, 0, False
         self._metrics: dict[str, float] = {}
         self._ends: deque[float] = deque(maxlen=_RECENT + 1)
-        self._phase: tuple[str, float] | None = None
         self._live = _live(self._stream, self._renewed) if _is_terminal(self._stream) else None
 
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Shows `name` and the seconds while the block runs (engine starting, loading the model ...)."""
-        outer, begun = self._phase, self._clock()
-        self._phase = (name, begun)
-        self._say(f"{name} ...", only_plain=True)
-        try:
-            yield
-        except BaseException:
-            self._say(f"{name}: failed after {self._clock() - begun:.1f} s")
-            raise
-        else:
-            self._say(f"{name}: {self._clock() - begun:.1f} s")
-        finally:
-            self._phase = outer
+    def starting(self, line: str) -> None:
+        """How far the start is; in a pipe it is told every few seconds."""
+        self._start = _printable(line) or self._start
+        if self._clock() - self._told >= _TELL:
+            self._told = self._clock()
+            self._say(self._started(), only_plain=True)
 
-    def begin(self) -> None:
-        """The pace is counted from here, where the first rollout begins."""
+    def begin(self, first: int, total: int) -> None:
+        """The loop begins, with rollout `first` of `total`; the pace is counted from here."""
+        self._first, self._total, self._done, self._running = first, total, first, True
+        self._say(f"started after {self._clock() - self._born:.1f} s")
         self._ends.append(self._clock())
 
-    def step(self, rollout_id: int, metrics: Mapping[str, float]) -> None:
-        """Rollout `rollout_id` is done, and these are its figures."""
-        self._done = rollout_id + 1
+    def step(self, step_key: str, step: int, metrics: Mapping[str, float]) -> None:
+        """A rollout was trained on, or an evaluation is done, whose scores stay on the line until the next."""
+        if step_key == "eval/step":
+            scores = {name: value for name, value in metrics.items() if is_eval_score(name)}
+            self._metrics |= scores
+            self._say(f"evaluation after {step} rollouts: {', '.join(_score(name, scores[name]) for name in scores)}")
+            return
+        self._done = step + 1
         self._metrics |= metrics
         self._ends.append(self._clock())
         self._say(self.line(), only_plain=True)
 
-    def evaluated(self, metrics: Mapping[str, float]) -> None:
-        """An evaluation is done; its scores stay on the line until the next."""
-        scores = {name: value for name, value in metrics.items() if is_eval_score(name)}
-        self._metrics |= scores
-        self._say(
-            "evaluation: " + ", ".join(f"{name.removeprefix('eval/')} {value:.3f}" for name, value in scores.items())
-        )
-
-    def note(self, words: str) -> None:
+    def say(self, line: str) -> None:
         """A line of its own, which stays."""
-        self._say(words)
+        self._say(line)
 
     def close(self) -> None:
-        """Leaves the last line standing."""
+        """Leaves the last line standing, and says how long it all took."""
         if self._live is not None:
             self._live.stop()
             self._live = None
+        if self._running:
+            self._running = False
+            self._say(f"{self._done - self._first} rollouts in {self._clock() - self._born:.1f} s, the start included")
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "TerminalProgress":
         return self
 
     def __exit__(self, *about: object) -> None:
@@ -106,8 +101,10 @@ class Progress:
         return "  ".join([self._counted(), *self._shown(first), *self._scores(), *self._pace(), *self._shown(*others)])
 
     def _counted(self) -> str:
-        of = "" if self._total is None else f"/{self._total}"
-        return f"rollout {self._done:>{len(str(self._total or ''))}}{of}"
+        return f"rollout {self._done:>{len(str(self._total))}}/{self._total}"
+
+    def _started(self) -> str:
+        return f"{self._clock() - self._born:.0f} s: {self._start}"
 
     def _shown(self, *figures: Figure) -> Iterator[str]:
         for figure in figures:
@@ -117,36 +114,40 @@ class Progress:
     def _scores(self) -> Iterator[str]:
         for name, value in self._metrics.items():
             if is_eval_score(name):
-                yield f"{name.removeprefix('eval/')} {value:.3f}"
+                yield _score(name, value)
 
     def _pace(self) -> Iterator[str]:
         if len(self._ends) < 2:
             return
         seconds = (self._ends[-1] - self._ends[0]) / (len(self._ends) - 1)
         yield f"{seconds:.2f} s/step"
-        if self._total is not None:
-            yield f"{_duration(seconds * (self._total - self._done))} left"
+        yield f"{_duration(seconds * (self._total - self._done))} left"
 
     def _renewed(self) -> Any:
         """What the renewed line shows now."""
         from rich.text import Text
 
         shown = Text(no_wrap=True, overflow="ellipsis")
-        if self._done or self._ends:
-            if self._total:
-                full = round(16 * min(self._done / self._total, 1.0))
-                shown.append("━" * full, "green").append("━" * (16 - full), "dim").append(" ")
-            shown.append(self.line())
-        if self._phase is not None:
-            name, begun = self._phase
-            shown.append("  " if shown else "").append(f"{name} {self._clock() - begun:.0f} s", "cyan")
-        return shown
+        if not self._running:
+            return shown.append(self._started(), "cyan")
+        full = round(_BAR * min(self._done / self._total, 1.0)) if self._total else _BAR
+        return shown.append("━" * full, "green").append("━" * (_BAR - full), "dim").append(" " + self.line())
 
     def _say(self, words: str, only_plain: bool = False) -> None:
+        words = _printable(words)
         if self._live is None:
             print(words, file=self._stream, flush=True)
         elif not only_plain:
             self._live.console.print(words, markup=False, highlight=False)
+
+
+def _score(name: str, value: float) -> str:
+    return f"{name.removeprefix('eval/')} {value:.3f}"
+
+
+def _printable(words: str) -> str:
+    """What an engine's log says does not steer the terminal."""
+    return "".join(one if one.isprintable() else "·" for one in words)
 
 
 def _is_terminal(stream: TextIO) -> bool:

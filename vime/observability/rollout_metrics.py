@@ -16,6 +16,7 @@ from vime.observability.metric_utils import (
     has_repetition,
     mean,
 )
+from vime.observability.optional_metrics import optional_metrics
 from vime.utils.misc import group_by, load_function
 from vime.utils.types import Sample, Status
 
@@ -45,6 +46,7 @@ def log_rollout_data(
     metrics = dict(rollout_extra_metrics or {})
     metrics |= dict_add_prefix(compute_metrics_from_samples(args, samples), "rollout/")
     metrics |= dict_add_prefix(_reward_metrics(args, samples), "rollout/")
+    metrics |= optional_metrics(args, samples)
     metrics |= dict_add_prefix(compute_perf_metrics_from_samples(args, samples, rollout_time), "perf/")
     metrics["rollout/step"] = compute_rollout_step(args, rollout_id)
     logging_utils.log(args, metrics, step_key="rollout/step")

@@ -42,8 +42,6 @@ class RunLog:
     def __init__(self, folder: Path | str, clock: Callable[[], float] = time.time) -> None:
         self.folder, self._clock = Path(folder), clock
         (self.folder / "samples").mkdir(parents=True, exist_ok=True)
-        for name in ("metrics.jsonl", "events.jsonl"):
-            _end_torn_line(self.folder / name)
 
     def config(self, config: Config) -> None:
         """Write down what the run is made of."""
@@ -58,9 +56,9 @@ class RunLog:
     def resume(self, first: Mapping[str, int]) -> None:
         """Say from which step on, in each count, what was logged before is void, as it will be done again."""
         self._append("metrics.jsonl", {"resume": {key: int(step) for key, step in first.items()}})
-        for path in (self.folder / "samples").glob("*.jsonl") if "rollout/step" in first else ():
-            number = path.stem.rpartition("_")[2]
-            if number.isdecimal() and int(number) >= first["rollout/step"]:
+        for path in (self.folder / "samples").glob("*.jsonl"):
+            kind, _, number = path.stem.rpartition("_")
+            if number.isdecimal() and int(number) >= first.get(f"{kind}/step", math.inf):
                 path.unlink(missing_ok=True)
 
     def samples(
@@ -77,9 +75,9 @@ class RunLog:
 
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
         line = json.dumps({"time": round(self._clock(), 3)} | dict(row), ensure_ascii=False, default=str) + "\n"
-        handle = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        handle = os.open(self.folder / name, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            _write_all(handle, line.encode("utf-8", "backslashreplace"))
+            _write_all(handle, _end_of_torn_line(handle) + line.encode("utf-8", "backslashreplace"))
         finally:
             os.close(handle)
 
@@ -110,7 +108,8 @@ def sample_row(sample: Sample, pieces: Pieces | None = None) -> dict[str, Any]:
         "loss_mask": _plain(sample.loss_mask),
         "log_probs": _plain(sample.rollout_log_probs),
     }
-    return about | ({"pieces": pieces(about["tokens"])} if pieces else {})
+    about |= {"pieces": pieces(about["tokens"])} if pieces else {}
+    return about | ({"trace": trace} if (trace := getattr(sample, "trace", None)) else {})
 
 
 def installed(packages: Iterable[str]) -> dict[str, str]:
@@ -133,13 +132,10 @@ def _plain(values: Any) -> list | None:
     ]
 
 
-def _end_torn_line(path: Path) -> None:
-    """A line that a crash cut off stays alone on its line, so that the reader drops it and nothing else."""
-    if path.exists() and (content := path.stat().st_size):
-        with path.open("rb+") as file:
-            file.seek(content - 1)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
+def _end_of_torn_line(handle: int) -> bytes:
+    """What keeps a line that was cut off (a crash, a full disk) on a line of its own, which the reader drops."""
+    size = os.fstat(handle).st_size
+    return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
 
 
 def _replace(path: Path, text: str) -> None:

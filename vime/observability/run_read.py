@@ -71,7 +71,7 @@ def read_run(folder: Path) -> Run:
         if row is None:
             damaged += 1
         elif "resume" in row:
-            resumes += 1
+            resumes += bool(table)
             _forget(table, row["resume"])
         elif _add(table, row):
             times = [*times[:1], float(row.get("time", 0.0))]

@@ -1,6 +1,6 @@
 """The trainer as the driver sees it: all of its ranks at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ray
@@ -29,17 +29,11 @@ class RayTrainGroup:
     def async_create(self) -> dict[str, Any]:
         """Begin to build and load the model on each rank."""
         where = result(self._actors[0].get_master_addr_and_port.remote(), self._name(0))
-        return {
-            self._name(rank): actor.init.remote(where, self._role, self._with_ref)
-            for rank, actor in enumerate(self._actors)
-        }
+        return self._each(lambda actor: actor.init.remote(where, self._role, self._with_ref))
 
     def async_train(self, rollout_id: int, rollout_data_ref: Any) -> dict[str, Any]:
         """Begin to train on one rollout's data."""
-        return {
-            self._name(rank): actor.train.remote(rollout_id, rollout_data_ref)
-            for rank, actor in enumerate(self._actors)
-        }
+        return self._each(lambda actor: actor.train.remote(rollout_id, rollout_data_ref))
 
     def train(self, rollout_id: int, rollout_data_ref: Any) -> Mapping[str, float]:
         """Train on one rollout's data; rank 0's metrics."""
@@ -47,24 +41,23 @@ class RayTrainGroup:
 
     def save_model(self, rollout_id: int) -> None:
         """Write the checkpoint after a rollout, and the weights in Hugging Face's form where --save-hf asks for them."""
-        results(self._async("save_model", rollout_id))
+        results(self._each(lambda actor: actor.call.remote("save_model", rollout_id)))
 
     def set_rollout_engines(self, urls: Sequence[str]) -> None:
         """Say which engines get the weights."""
-        results(self._async("set_rollout_engines", tuple(urls)))
+        results(self._each(lambda actor: actor.set_rollout_engines.remote(tuple(urls))))
 
     def update_weights(self) -> Mapping[str, float]:
         """Bring the weights to every engine under the next version; the metrics."""
-        refs = {self._name(rank): actor.update_weights.remote() for rank, actor in enumerate(self._actors)}
-        return results(refs)[0]
+        return results(self._each(lambda actor: actor.update_weights.remote()))[0]
 
     def kill(self) -> None:
         """End the ranks."""
         for actor in self._actors:
             ray.kill(actor, no_restart=True)
 
-    def _async(self, method: str, *arguments: Any) -> dict[str, Any]:
-        return {self._name(rank): actor.call.remote(method, *arguments) for rank, actor in enumerate(self._actors)}
+    def _each(self, call: Callable[[Any], Any]) -> dict[str, Any]:
+        return {self._name(rank): call(actor) for rank, actor in enumerate(self._actors)}
 
     def _name(self, rank: int) -> str:
         return f"rank {rank} of the trainer"

@@ -17,9 +17,10 @@ import ray
 from vime.backends.vllm_utils.engine_errors import EngineError
 from vime.config.resolve import Config
 from vime.errors import Interrupted
-load_debug_rollout_data = save_debug_rollout_data = None
+from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
 from vime.observability.rollout_metrics import log_eval_rollout_data, log_rollout_data
 from vime.observability.run_log import RunLog
+from vime.observability.token_pieces import token_pieces
 from vime.ray.placement_group import Placement
 from vime.ray.records import Engines, Generated
 from vime.ray.servers import Servers, start_servers
@@ -27,8 +28,9 @@ from vime.rollout.base_types import call_rollout_fn
 from vime.rollout.groups import leaves
 from vime.rollout.train_data import convert_samples_to_train_data
 from vime.utils.async_utils import get_async_loop
-from vime.rollout.eval_sets import eval_sets
+from vime.utils.eval_config import eval_datasets
 from vime.utils.misc import Box, load_function
+from vime.utils.processing_utils import load_tokenizer
 from vime.utils.types import Sample
 
 __all__ = ["RolloutManager"]
@@ -47,7 +49,9 @@ class RolloutManager:
 
     def __init__(self, config: Config, placement: Placement | None) -> None:
         self._config, self._placement = config, placement
-        self._args: Namespace = config.args.replace(eval_datasets=eval_sets(config.args))
+        # Trackers are the driver's, which gets the figures.
+        quiet = config.args.replace(use_tensorboard=False, use_wandb=False)
+        self._args: Namespace = quiet.replace(eval_datasets=eval_datasets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
         self._stopped = threading.Event()
@@ -64,11 +68,14 @@ class RolloutManager:
         """What the engines' start has come to, in a line."""
         return self._status
 
-    def prepare(self, rollout_id: int) -> int | None:
-        """Read the prompts, and stand where the checkpoint after `rollout_id` stood (-1: none); rollouts of an epoch."""
+    def read_prompts(self) -> int | None:
+        """Read the prompts; rollouts of an epoch."""
         self._data_source = load_function(self._args.data_source_path)(self._args)
-        self._data_source.load(rollout_id)
         return self.get_num_rollout_per_epoch()
+
+    def load(self, rollout_id: int) -> None:
+        """Stand where the checkpoint after `rollout_id` stood (-1: none)."""
+        self._data_source.load(rollout_id)
 
     def get_num_rollout_per_epoch(self) -> int | None:
         """Rollouts that go once over the prompts; None without a common set of them."""
@@ -85,8 +92,7 @@ class RolloutManager:
         groups, extra = self._groups(rollout_id)
         samples = leaves(groups)
         batch = convert_samples_to_train_data(self._args, groups)
-        if self._args.save_debug_rollout_data:
-            save_debug_rollout_data(self._args, groups, rollout_id, evaluation=False)
+        save_debug_rollout_data(self._args.save_debug_rollout_data, groups, rollout_id=rollout_id, evaluation=False)
         metrics = log_rollout_data(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
         self._log.samples(rollout_id, samples, "rollout", self._pieces())
         return Generated(Box(ray.put(batch)), metrics)
@@ -129,7 +135,12 @@ class RolloutManager:
 
     def _groups(self, rollout_id: int) -> tuple[list[list[Sample]], Mapping[str, Any] | None]:
         if self._args.load_debug_rollout_data:
-            return load_debug_rollout_data(self._args, rollout_id), None
+            samples = load_debug_rollout_data(
+                self._args.load_debug_rollout_data,
+                rollout_id=rollout_id,
+                subsample_ratio=self._args.load_debug_rollout_data_subsample,
+            )
+            return [samples], None
         function = load_function(self._args.rollout_function_path)
         output = self._watched(
             lambda: call_rollout_fn(function, self._args, rollout_id, self._data_source, evaluation=False)
@@ -182,10 +193,7 @@ class RolloutManager:
 
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""
-        from vime.utils.processing_utils import load_tokenizer
-
-        tokenizer = load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True)
-        return lambda ids: [tokenizer.decode([token]) for token in ids]
+        return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))
 
 
 def _cancel_all() -> None:

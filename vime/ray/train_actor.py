@@ -1,7 +1,7 @@
 """A trainer rank as a Ray actor: its environment first, then torch."""
 
 import os
-from argparse import Namespace
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,16 +16,21 @@ class TrainRayActor:
         os.environ.update(environment)
         self._config, self._world_size, self._rank = config, world_size, rank
         self._trainer: Any = None
+        self._urls: tuple[str, ...] = ()
 
     def get_master_addr_and_port(self) -> tuple[str, int]:
         """Where the ranks meet; rank 0's host. On a CPU loopback."""
-        return _own_address(self._config), get_free_port()
+        host = "127.0.0.1" if self._config.device.is_cpu else get_host_info()[1].strip("[]")
+        return host, get_free_port()
 
     def init(self, master: tuple[str, int], role: str, with_ref: bool | None) -> int:
         """Join the other ranks, build the model, load it; the number of the first rollout."""
-        from vime.backends.megatron_utils.actor import MegatronTrainRayActor
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Megatron-core tells of every optional package that is not there
+            from vime.backends.megatron_utils.actor import MegatronTrainRayActor
+            from vime.backends.megatron_utils.update_weight.make import make_sync
 
-        self._trainer = MegatronTrainRayActor(self._world_size, self._rank, *master, make_sync=self._weight_sync)
+        self._trainer = MegatronTrainRayActor(self._world_size, self._rank, *master, make_sync=make_sync)
         return self._trainer.init(self._config, role, with_ref)
 
     def train(self, rollout_id: int, rollout_data: Any) -> Mapping[str, float]:
@@ -34,29 +39,40 @@ class TrainRayActor:
 
         return self._trainer.train(rollout_id, ray.get(rollout_data.inner))
 
+    def set_rollout_engines(self, urls: Sequence[str]) -> None:
+        """Say which engines get the weights."""
+        self._urls = tuple(urls)
+        self._trainer.set_rollout_engines(self._urls)
+
     def update_weights(self) -> Mapping[str, float]:
-        """Bring the weights to the engines; the metrics, of rank 0 alone."""
+        """Bring the weights to the engines and ask them a probe; the metrics, of rank 0 alone."""
         report = self._trainer.update_weights()
-        if report is None:
+        metrics = {} if report is None else _figures(report)
+        if self._config.args.weight_sync_probe and self._urls:
+            metrics |= self._probe()
+        return metrics
+
+    def _probe(self) -> Mapping[str, float]:
+        from vime.backends.megatron_utils.update_weight.after_sync import probe_engines
+        from vime.learning.agreement import bounds_of
+
+        args = self._config.args
+        found = probe_engines(self._urls, args, self._trainer.log_probs, bounds_of(args))
+        if found is None:
             return {}
-        speed = report.nbytes / report.seconds if report.seconds else 0.0
         return {
-            "perf/update_weights_implementation_time": report.seconds,
-            "perf/update_weights_bytes_per_s": speed,
-            "rollout/weight_version": float(report.version),
+            "perf/weight_sync_logprob_abs_diff_mean": found.mean,
+            "perf/weight_sync_logprob_abs_diff_max": found.max,
         }
 
     def call(self, method: str, *arguments: Any) -> Any:
         """Another method of the trainer."""
         return getattr(self._trainer, method)(*arguments)
 
-    def _weight_sync(self, args: Namespace, urls: Sequence[str]) -> Any:
-        from vime.backends.megatron_utils.update_weight.session import WeightSync
-        from vime.backends.megatron_utils.update_weight.transports.choose import make_transport
 
-        transport = make_transport(args, _own_address(self._config))
-        return WeightSync(urls, transport, bucket_bytes=args.update_weight_buffer_size)
-
-
-def _own_address(config: Config) -> str:
-    return "127.0.0.1" if config.device.is_cpu else get_host_info()[1].strip("[]")
+def _figures(report: Any) -> dict[str, float]:
+    return {
+        "perf/update_weights_implementation_time": report.seconds,
+        "perf/update_weights_bytes_per_s": report.nbytes / report.seconds if report.seconds else 0.0,
+        "rollout/weight_version": float(report.version),
+    }

@@ -6,7 +6,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
-from vime.errors import RankDied, RunError
+from vime.errors import RankDied, says_what_is_wrong
 
 
 def result(ref: Any, who: str) -> Any:
@@ -30,18 +30,13 @@ def _get(ref: Any, who: str) -> Any:
         return ray.get(ref)
     except RayTaskError as error:
         cause = error.cause
-        if _is_ours(cause):
+        if says_what_is_wrong(cause):
             raise cause from None
         raise
     except RayActorError as error:
         raise RankDied(
             f"{who} ended: {_reason(error)}", "start the run again: it goes on from its last checkpoint (--load)"
         ) from None
-
-
-def _is_ours(error: BaseException) -> bool:
-    """Whether the error says by itself what is wrong; any other is shown with where it came from."""
-    return isinstance(error, RunError) or type(error).__module__.startswith("vime.")
 
 
 def _reason(error: RayActorError) -> str:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 
 class PromptsUnaccountedFor(RuntimeError):
-    """Prompts were lost or counted twice; names their groups."""
+    """Prompts were lost or counted twice; names their groups where they are known."""
 
-    def __init__(self, what: str, groups: Iterable[int]) -> None:
+    def __init__(self, what: str, groups: Iterable[int] = (), count: int | None = None) -> None:
         self.groups = tuple(sorted(groups))
+        self.count = len(self.groups) if count is None else count
         shown = ", ".join(map(str, self.groups[:20])) + (", ..." if len(self.groups) > 20 else "")
-        super().__init__(f"{len(self.groups)} prompt(s) {what}: groups {shown}")
+        super().__init__(f"{self.count} prompt(s) {what}" + (f": groups {shown}" if shown else ""))
 
 
 @dataclass
@@ -61,15 +62,18 @@ class Ledger:
         if twice:
             raise PromptsUnaccountedFor("in two places, or never issued", twice)
 
+    def reasons(self) -> dict[str, int]:
+        """How many were dropped, by reason."""
+        return dict(Counter(self.dropped.values()))
+
     def metrics(self) -> dict[str, int]:
         """Counts under rollout/prompts_*."""
-        reasons = Counter(self.dropped.values())
         return {
             "rollout/prompts_issued": self.issued,
             "rollout/prompts_trained": len(self.trained),
             "rollout/prompts_dropped": len(self.dropped),
             "rollout/prompts_buffered": len(self.buffered),
-            **{f"rollout/prompts_dropped/{reason}": count for reason, count in reasons.items()},
+            **{f"rollout/prompts_dropped/{reason}": count for reason, count in self.reasons().items()},
         }
 
     def _leave(self, group: int) -> None:

@@ -12,10 +12,10 @@ from vime.rollout.accounting import Ledger
 from vime.rollout.base_types import RolloutFnTrainOutput
 from vime.rollout.filter_hub.base_types import MetricGatherer, call_dynamic_filter, should_drop_dynamic_filter_output
 from vime.rollout.groups import Group, in_order, leaves, name_leaves, snapshot, to_go_on
+from vime.rollout.hooks import load_hook
 from vime.rollout.rewarding import RewardRunner, reward_failed
 from vime.rollout.sample_hooks import set_current_rollout_id
 from vime.rollout.together import cancel
-from vime.utils.misc import load_function
 from vime.utils.types import Sample
 
 logger = logging.getLogger(__name__)
@@ -43,9 +43,10 @@ async def collect(
     try:
         while len(rollout.kept) < args.rollout_batch_size:
             await rollout.step()
-        rollout.put_back(await stop())
+        # Where nothing runs the engines are idle.
+        rollout.put_back(await stop() if state.pendings else [])
     except BaseException:
-        await cancel(state.pendings)
+        await cancel(rollout.working)
         rollout.give_up()
         raise
     finally:
@@ -63,13 +64,13 @@ class _Rollout:
         self.args, self.state, self.rollout_id, self.take = args, state, rollout_id, take
         # `take` is a method of the data source as a rule.
         self.source = getattr(take, "__self__", take)
-        self.filter = load_function(path) if (path := args.dynamic_sampling_filter_path) is not None else None
+        self.filter = _hook(args, "dynamic_sampling_filter_path")
         self.ledger = Ledger()
         self.gatherer = MetricGatherer()
         self.kept: list[tuple[int, Group]] = []
         self.seen: list[tuple[int, Group]] = []
         self.left_over: list[Group] = []
-        self._working: dict[asyncio.Task, int] = {}
+        self.working: dict[asyncio.Task, int] = {}
         self._issued: dict[int, list[Any]] = {}
 
     async def step(self) -> None:
@@ -93,11 +94,11 @@ class _Rollout:
 
     def _start(self, numbers: list[int], groups: list[Group]) -> None:
         for number, task in zip(numbers, self.state.submit_generate_tasks(groups), strict=True):
-            self._working[task] = number
+            self.working[task] = number
 
     def _settle(self, task: asyncio.Task) -> None:
-        number, group = self._working[task], self._result(task)
-        del self._working[task]
+        number, group = self.working[task], self._result(task)
+        del self.working[task]
         if any(leaf.status is Sample.Status.ABORTED for leaf in leaves(group)):
             # Somebody else stopped the engines: it goes on, or begins anew.
             self.state.remaining_batch_size -= 1
@@ -130,35 +131,52 @@ class _Rollout:
     def put_back(self, tasks: list[asyncio.Task]) -> None:
         """Groups that were stopped, or came too late."""
         for task in tasks:
-            self._return(self._working[task], self._result(task))
+            self._return(self.working[task], self._result(task))
 
     def _return(self, number: int, group: Group) -> None:
-        if not getattr(self.source, "takes_groups_back", True):
+        if not self._takes_back():
             self.ledger.drop(number, "not_taken_back")
             return
         self.ledger.buffer(number)
         self.left_over.append(to_go_on(group, self._issued[number], self.rollout_id, self.args.partial_rollout))
 
     def give_up(self) -> None:
-        """Give every prompt back, as it came."""
-        gone = self.ledger.dropped
-        prompts = [list(issued) for number, issued in self._issued.items() if number not in gone]
-        add = getattr(self.source, "add_samples", None)
-        if add is not None and prompts and getattr(self.source, "takes_groups_back", True):
-            add(prompts)
+        """Give every prompt back as it came, but for those that were dropped."""
+        ledger = self.ledger
+        ledger.in_flight |= ledger.trained | ledger.buffered
+        ledger.trained, ledger.buffered = set(), set()
+        prompts = []
+        for number in sorted(ledger.in_flight):
+            if self._takes_back():
+                ledger.buffer(number)
+                prompts.append(list(self._issued[number]))
+            else:
+                ledger.drop(number, "not_taken_back")
+        if prompts:
+            self.source.add_samples(prompts)
+        self._settle_source()
+
+    def _takes_back(self) -> bool:
+        return getattr(self.source, "takes_groups_back", hasattr(self.source, "add_samples"))
+
+    def _settle_source(self) -> None:
+        settle = getattr(self.source, "settle", None)
+        if settle is not None:
+            settle(len(self.ledger.trained), self.ledger.reasons())
 
     def finish(self) -> None:
         """The hooks that see the whole rollout, and the balance."""
         self.ledger.check()
+        self._settle_source()
         groups = in_order(self.kept)
-        if self.args.rollout_sample_filter_path is not None:
-            load_function(self.args.rollout_sample_filter_path)(self.args, groups)
-        if self.args.rollout_all_samples_process_path is not None:
-            load_function(self.args.rollout_all_samples_process_path)(self.args, in_order(self.seen), self.source)
+        if (mark := _hook(self.args, "rollout_sample_filter_path")) is not None:
+            mark(self.args, groups)
+        if (process := _hook(self.args, "rollout_all_samples_process_path")) is not None:
+            process(self.args, in_order(self.seen), self.source)
 
     def _result(self, task: asyncio.Task) -> Group:
         if task.cancelled():
-            raise RuntimeError(f"the generation of group {self._working[task]} was cancelled, by none of this module")
+            raise RuntimeError(f"the generation of group {self.working[task]} was cancelled, by none of this module")
         group = task.result()
         if len(group) != self.args.n_samples_per_prompt:
             raise ValueError(
@@ -172,6 +190,11 @@ class _Rollout:
             first = leaves(group)[0]
             logger.info("rollout %d, first sample: %r, label %.100r, reward %s", self.rollout_id,
                         f"{first.prompt}{first.response}", first.label, first.reward)  # fmt: skip
+
+
+def _hook(args: Namespace, kind: str) -> Callable[..., Any] | None:
+    path = getattr(args, kind)
+    return None if path is None else load_hook(kind, path)
 
 
 def _number(group: Group, position: int) -> int:

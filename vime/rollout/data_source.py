@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from vime.rollout.groups import Group, leaves
+from vime.rollout.accounting import PromptsUnaccountedFor
+from vime.rollout.groups import Group, leaves, own_copy
+from vime.rollout.hooks import load_hook
 from vime.utils.atomic_file import write_atomic
 from vime.utils.data import Dataset
-from vime.utils.misc import load_function
 from vime.utils.processing_utils import load_processor, load_tokenizer
 from vime.utils.sample_codec import decode, encode
 from vime.utils.types import Sample
@@ -63,6 +63,7 @@ class RolloutDataSource:
         self.sample_index = 0
         self.sample_offset = 0
         self.metadata: dict[str, Any] = {}
+        self.settled: dict[str, int] = {"trained": 0}
         self.dataset = _dataset(args) if args.rollout_global_dataset and args.prompt_data is not None else None
         self._order_epoch()
 
@@ -97,16 +98,34 @@ class RolloutDataSource:
             raise DataSourceError(f"{path} holds no state of a data source: {error!r}") from error
         self._order_epoch()
 
+    def settle(self, trained: int, dropped: Mapping[str, int]) -> None:
+        """Count what became of prompts that were given out, over the whole run and its resumes."""
+        for name, count in [("trained", trained), *dropped.items()]:
+            self.settled[name] = self.settled.get(name, 0) + count
+
+    def check_balance(self) -> None:
+        """Raises PromptsUnaccountedFor unless every prompt ever given out was settled or is in the buffer."""
+        missing = self.sample_group_index - sum(self.settled.values()) - self.get_buffer_length()
+        if missing:
+            raise PromptsUnaccountedFor(
+                f"of {self.sample_group_index} given out in this run are {'missing' if missing > 0 else 'counted twice'}: "
+                f"{self.settled}, {self.get_buffer_length()} in the buffer",
+                count=abs(missing),
+            )
+
+    def get_buffer_length(self) -> int:
+        return 0
+
     def __len__(self) -> int:
         return 0 if self.dataset is None else len(self.dataset)
 
     def _state(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _CURSOR} | {"metadata": self.metadata}
+        return {name: getattr(self, name) for name in _CURSOR} | {"metadata": self.metadata, "settled": self.settled}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        for name in _CURSOR:
-            setattr(self, name, int(state[name]))
-        self.metadata = state["metadata"]
+        cursor = {name: int(state[name]) for name in _CURSOR}
+        self.metadata, self.settled = state["metadata"], state["settled"]
+        vars(self).update(cursor)
 
     def _next_prompts(self, count: int) -> list[Sample]:
         if self.dataset is None:
@@ -122,7 +141,7 @@ class RolloutDataSource:
         return prompts
 
     def _group(self, prompt: Sample) -> list[Sample]:
-        group = [copy.deepcopy(prompt) for _ in range(self.args.n_samples_per_prompt)]
+        group = [own_copy(prompt) for _ in range(self.args.n_samples_per_prompt)]
         for sample in group:
             sample.group_index, sample.index = self.sample_group_index, self.sample_index
             self.sample_index += 1
@@ -142,11 +161,16 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
     def __init__(self, args: Namespace) -> None:
         super().__init__(args)
         self.buffer: list[Group] = []
-        self.buffer_filter = pop_first if args.buffer_filter_path is None else load_function(args.buffer_filter_path)
+        self.buffer_filter = (
+            pop_first if args.buffer_filter_path is None else load_hook("buffer_filter_path", args.buffer_filter_path)
+        )
 
     def get_samples(self, num_samples: int) -> list[Group]:
         """Groups of the buffer, as --buffer-filter-path chooses, and then the next prompts."""
-        groups = self.buffer_filter(self.args, None, self.buffer, num_samples) if self.buffer and num_samples else []
+        before = len(self.buffer)
+        groups = self.buffer_filter(self.args, None, self.buffer, num_samples) if before and num_samples else []
+        if (discarded := before - len(self.buffer) - len(groups)) > 0:
+            self.settle(0, {"buffer_filter": discarded})
         return [*groups, *super().get_samples(num_samples - len(groups))]
 
     def add_samples(self, samples: list[Group]) -> None:
@@ -171,7 +195,7 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
         return super()._state() | {"buffer": [_plain(group) for group in self.buffer]}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        buffer = [_samples(group) for group in state.get("buffer", [])]
+        buffer = [_samples(group) for group in state["buffer"]] if "buffer" in state else []
         super()._restore(state)
         self.buffer = buffer
 
@@ -190,19 +214,17 @@ def _dataset(args: Namespace) -> Dataset:
         tokenizer.save_pretrained(Path(args.dump_details) / "tokenizer")
         if processor:
             processor.save_pretrained(Path(args.dump_details) / "processor")
+    keys = {name: getattr(args, name) for name in ("label_key", "metadata_key", "tool_key", "multimodal_keys")}
+    template = {name: getattr(args, name) for name in ("apply_chat_template", "apply_chat_template_kwargs")}
     dataset = Dataset(
         args.prompt_data,
-        tokenizer=tokenizer,
-        processor=processor,
-        max_length=args.rollout_max_prompt_len,
+        tokenizer,
+        processor,
+        args.rollout_max_prompt_len,
         prompt_key=args.input_key,
-        multimodal_keys=args.multimodal_keys,
-        label_key=args.label_key,
-        metadata_key=args.metadata_key,
-        tool_key=args.tool_key,
-        apply_chat_template=args.apply_chat_template,
-        apply_chat_template_kwargs=args.apply_chat_template_kwargs,
         seed=args.rollout_seed,
+        **keys,
+        **template,
     )
     if not len(dataset):
         raise DataSourceError(

@@ -7,10 +7,11 @@ import logging
 import time
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vime.utils.http_client import HttpConnectionError, HttpError, HttpStatusError, RetryPolicy
+from vime.utils.types import Sample
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class Patience:
 
     attempts: int = 4
     seconds: float = 300.0
-    retry: RetryPolicy = RetryPolicy()
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     @staticmethod
     def of(args: Namespace) -> Patience:
@@ -71,6 +72,13 @@ async def ask(
                 raise GenerationFailed(sample, asked, waited, error) from error
             logger.info("sample %s, attempt %d: %s", sample, asked, error)
         await asyncio.sleep(patience.retry.delay(asked - 1))
+
+
+def affinity(args: Namespace, sample: Sample) -> dict[str, str] | None:
+    """The header by which the router keeps a sample's requests on one engine, so that its prefix is cached there."""
+    if sample.session_id and getattr(args, "router_policy", None) == "consistent_hash":
+        return {"x-session-id": sample.session_id}
+    return None
 
 
 def _may_pass(error: HttpError) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from vime.rollout.groups import leaves
+from vime.rollout.groups import leaves, own_copy
 from vime.rollout.sample_hooks import set_current_rollout_id
 from vime.rollout.together import together
 from vime.utils.data import Dataset
@@ -43,6 +42,8 @@ async def evaluate(
                 own["sampling_seed"] = args.rollout_seed + attempt
             work.append(_one(args, _sample(dataset_cfg, prompt, len(work)), own, generate_and_rm))
     samples = [leaf for result in await together(work) for leaf in leaves(result)]
+    if len(samples) < (dataset_cfg.min_eval_samples or 0):
+        raise ValueError(f"{dataset_cfg.name}: {len(samples)} answers, fewer than min_eval_samples allows")
     key = args.eval_reward_key or args.reward_key
     return {
         dataset_cfg.name: {
@@ -58,7 +59,7 @@ async def _one(
 ) -> Sample | list[Sample]:
     """Generated and rewarded; begun again where something else (a rollout that ends) aborted it on the engine."""
     for _ in range(_TRIES):
-        result = await generate_and_rm(args, copy.deepcopy(sample), sampling_params=dict(params), evaluation=True)
+        result = await generate_and_rm(args, own_copy(sample), sampling_params=dict(params), evaluation=True)
         if all(leaf.status is not Sample.Status.ABORTED for leaf in leaves(result)):
             return result
     raise EvalAborted(
@@ -93,7 +94,7 @@ def _first(*values: Any) -> Any:
 
 
 def _sample(dataset_cfg: EvalDatasetConfig, prompt: Sample, index: int) -> Sample:
-    sample = copy.deepcopy(prompt)
+    sample = own_copy(prompt)
     sample.index = index
     sample.metadata = dataset_cfg.inject_metadata(sample.metadata)
     sample.custom_rm_path = dataset_cfg.custom_rm_path

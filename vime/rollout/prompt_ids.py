@@ -41,3 +41,12 @@ def prepare_prompt_ids(sample: Sample, tokenizer: Any, processor: Any) -> list[i
     if sample.multimodal_train_inputs is None:
         sample.multimodal_train_inputs = {k: v for k, v in processed.items() if k not in _PROMPT_KEYS} or None
     return processed["input_ids"][0]
+
+
+def tokens_left(args: Namespace, sample: Sample, length: int, max_new_tokens: int) -> int:
+    """What may still be generated behind `length` tokens: of the response's budget, and of the context's if bounded."""
+    left = max_new_tokens - sample.response_length
+    if left < 0:
+        raise ValueError(f"sample {sample.index} has {-left} response tokens more than max_new_tokens allows")
+    context = getattr(args, "rollout_max_context_len", None)
+    return left if context is None else max(0, min(left, context - length))

@@ -11,15 +11,19 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
+from vime.rollout.hooks import HookInvalid
 from vime.rollout.rm_hub import RewardTypeRefused, async_rm, batched_async_rm
-from vime.rollout.user_calls import UserCalls
+from vime.rollout.rm_hub.grading import GraderMissing
 from vime.rollout.together import together
+from vime.rollout.user_calls import UserCalls
 from vime.utils.per_loop import PerLoopMeta
 from vime.utils.types import Sample
 
 logger = logging.getLogger(__name__)
 
 _FAILED = "reward_failed"
+# No retry and no policy helps: what was asked for is not there.
+_NO_REWARDS_AT_ALL = (RewardTypeRefused, HookInvalid, GraderMissing)
 _TIMEOUT, _RETRIES, _ON_FAILURE = 120.0, 2, "fail"
 
 
@@ -75,7 +79,7 @@ class RewardRunner(metaclass=PerLoopMeta):
                 timed = self._calls.run(call, self.timeout) if users else asyncio.wait_for(call(), self.timeout)
                 _set(args, samples, await timed)
                 return
-            except RewardTypeRefused:
+            except _NO_REWARDS_AT_ALL:
                 raise
             except TimeoutError:
                 self.failures["reward_timeout"] += 1

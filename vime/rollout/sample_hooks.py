@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vime.utils.misc import load_function
+from vime.rollout.hooks import load_hook
 from vime.utils.types import Sample
 
 __all__ = ["apply_rollout_sample_hooks", "set_current_rollout_id"]
@@ -35,7 +35,7 @@ async def apply_rollout_sample_hooks(args: Namespace, value: Any, **kwargs: Any)
 
 async def _apply_to_sample(args: Namespace, sample: Sample, paths: Sequence[str], **kwargs: Any) -> Sample:
     for path in paths:
-        hook = load_function(path)
+        hook = load_hook("rollout_sample_hook_path", path)
         result = hook(args, sample, **_accepted_kwargs(hook, kwargs))
         if inspect.isawaitable(result):
             result = await result

@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from vime.rollout.groups import Group, leaves
+from vime.rollout.hooks import load_hook
 from vime.rollout.rewarding import check_reward, reward_failed
 from vime.utils.data import get_source
-from vime.utils.misc import load_function
 from vime.utils.types import RolloutBatch, Sample
 
 __all__ = ["SampleInvalid", "convert_samples_to_train_data", "normalise_rewards", "post_process_rewards"]
 
 _STD_FLOOR = 1e-6
+# What an engine says of a token that has no probability, and how far above 0 rounding may bring one that is certain.
+_NO_LOGPROB, _ROUNDING = -9000.0, 1e-4
 _BY_GROUP = frozenset({"grpo", "gspo", "cispo", "reinforce_plus_plus_baseline"})
 _BY_DEVIATION = frozenset({"grpo", "gspo", "cispo"})
 
@@ -40,10 +42,10 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
     for what one rollout was fanned out into. rollout_mask_sums: tokens trained on, of the sample's whole rollout.
     weight_versions: list[str], one a request. Optional columns are there where samples have them.
 
-    Raises SampleInvalid; nothing is changed but loss masks, which are filled in.
+    Raises SampleInvalid. Changes nothing but missing loss masks, and missing ids of fan-outs.
     """
     if args.custom_convert_samples_to_train_data_path is not None:
-        return load_function(args.custom_convert_samples_to_train_data_path)(args, leaves(samples))
+        return _hook(args, "custom_convert_samples_to_train_data_path")(args, leaves(samples))
     rollouts = _rollouts(samples)
     flat = [sample for rollout in rollouts for sample in rollout]
     if not flat:
@@ -51,8 +53,8 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
     for sample in flat:
         _fill_loss_mask(sample)
         check_sample(args, sample)
-    raw, rewards = post_process_rewards(args, flat)
     ids = _rollout_ids(rollouts)
+    raw, rewards = post_process_rewards(args, flat)
     masks = [sample.loss_mask for sample in flat]
     batch: RolloutBatch = {
         "tokens": [sample.tokens for sample in flat],
@@ -73,7 +75,7 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
 def post_process_rewards(args: Namespace, samples: Sequence[Sample]) -> tuple[list[float], list[float]]:
     """(raw, normalised) rewards, by --custom-reward-post-process-path where there is one."""
     if args.custom_reward_post_process_path is not None:
-        raw, rewards = load_function(args.custom_reward_post_process_path)(args, samples)
+        raw, rewards = _hook(args, "custom_reward_post_process_path")(args, samples)
         if not len(raw) == len(rewards) == len(samples):
             raise ValueError(
                 f"{args.custom_reward_post_process_path} gave {len(raw)} raw and {len(rewards)} normalised rewards "
@@ -120,6 +122,10 @@ def _mean_and_scale(rollouts: Any, by_deviation: bool) -> tuple[float, float]:
     return mean, deviation + _STD_FLOOR
 
 
+def _hook(args: Namespace, kind: str) -> Any:
+    return load_hook(kind, getattr(args, kind))
+
+
 def _rollouts(samples: Sequence[Any]) -> list[list[Sample]]:
     """The samples of each rollout: a list within a group is one that was fanned out."""
     rollouts = []
@@ -130,14 +136,17 @@ def _rollouts(samples: Sequence[Any]) -> list[list[Sample]]:
 
 
 def _rollout_ids(rollouts: Sequence[Sequence[Sample]]) -> list[int]:
-    """The samples' own ids; those of a rollout that has none get a free one, all the same."""
+    """The samples' own ids; those of a rollout that has none get a free one, all the same, and keep it if fanned out."""
     used = {sample.rollout_id for rollout in rollouts for sample in rollout} - {None}
     free = (number for number in range(len(used) + sum(map(len, rollouts))) if number not in used)
     ids: list[int] = []
     for rollout in rollouts:
         known = next((sample.rollout_id for sample in rollout if sample.rollout_id is not None), None)
         default = next(free) if known is None else known
-        ids += [default if sample.rollout_id is None else sample.rollout_id for sample in rollout]
+        for sample in rollout:
+            if sample.rollout_id is None and len(rollout) > 1:
+                sample.rollout_id = default
+            ids.append(default if sample.rollout_id is None else sample.rollout_id)
     return ids
 
 
@@ -179,11 +188,11 @@ def _check_log_probs(sample: Sample) -> None:
         raise SampleInvalid(sample, "no rollout_log_probs", "keep those that the engine returned with the tokens")
     values = [sample.rollout_log_probs[i] for i in trained]
     for position, value in zip(trained, values, strict=True):
-        if value is None or not math.isfinite(value) or value > 0:
+        if value is None or not math.isfinite(value) or not _NO_LOGPROB < value <= _ROUNDING:
             raise SampleInvalid(
                 sample,
                 f"rollout_log_probs is {value} at response position {position}",
-                "a logprob is finite and at most 0",
+                "a logprob is finite and at most 0; -9999 is the engine's word for none",
             )
     if len(values) > 1 and not any(values):
         raise SampleInvalid(

@@ -1,12 +1,11 @@
 """The default rollout function: samples from vLLM engines behind a router, rewarded, filtered, group by group.
 
 The names that rollout code imports, bound to what the running event loop shares; the parts are in modules of their own:
-`engine_call` (asking an engine), `collect` (a rollout), `evaluate`, `rewarding`.
+`engine_call` (asking an engine), `collect` (a rollout), `stopping`, `evaluate`, `rewarding`.
 """
 
 import asyncio
 import inspect
-import logging
 import random
 import uuid
 from argparse import Namespace
@@ -18,15 +17,16 @@ from vime.backends.vllm_utils.seam import generate_request, read_answer
 from vime.observability.trace_utils import build_vllm_meta_trace_attrs, trace_function, trace_span
 from vime.rollout import collect, evaluate
 from vime.rollout.base_types import RolloutFnEvalOutput, RolloutFnTrainOutput
-from vime.rollout.engine_call import Patience, ask
+from vime.rollout.engine_call import Patience, affinity, ask
 from vime.rollout.groups import Group, leaves
-from vime.rollout.prompt_ids import prepare_prompt_ids, training_sampling_params
+from vime.rollout.prompt_ids import prepare_prompt_ids, tokens_left, training_sampling_params
 from vime.rollout.rewarding import RewardRunner
 from vime.rollout.sample_hooks import apply_rollout_sample_hooks
+from vime.rollout.stopping import stop
 from vime.rollout.together import together
 from vime.utils.async_utils import run
-from vime.utils.eval_config import EvalDatasetConfig
-from vime.utils.http_utils import HttpStatusError, get, get_rollout_num_engines, post
+from vime.utils.eval_config import EvalDatasetConfig, eval_datasets
+from vime.utils.http_utils import get_rollout_num_engines, post
 from vime.utils.misc import load_function
 from vime.utils.per_loop import PerLoopMeta
 from vime.utils.processing_utils import load_processor, load_tokenizer
@@ -44,8 +44,6 @@ __all__ = [
     "generate_rollout_async",
     "get_model_url",
 ]
-
-logger = logging.getLogger(__name__)
 
 GENERATE_ENDPOINT = "/inference/v1/generate"
 _prepare_prompt_ids = prepare_prompt_ids
@@ -119,7 +117,7 @@ async def generate(args: Namespace, sample: Sample, sampling_params: dict[str, A
         raise ValueError(f"sample {sample.index} is {sample.status.value}; only a pending or aborted one goes on")
     state = GenerateState(args)
     prompt_ids = _prepare_prompt_ids(sample, state.tokenizer, state.processor)
-    left = _tokens_left(args, sample, len(prompt_ids), sampling_params["max_new_tokens"])
+    left = tokens_left(args, sample, len(prompt_ids), sampling_params["max_new_tokens"])
     if left == 0:
         sample.status = Sample.Status.TRUNCATED
         return sample
@@ -138,7 +136,7 @@ async def generate(args: Namespace, sample: Sample, sampling_params: dict[str, A
     sample.tokens = sample.tokens or list(prompt_ids)
     with trace_span(sample, "vllm_generate", attrs={"max_new_tokens": left}) as span:
         raw = await ask(
-            post, url, request, headers=_affinity(args, sample), patience=Patience.of(args), sample=sample.index
+            post, url, request, headers=affinity(args, sample), patience=Patience.of(args), sample=sample.index
         )
         answer = read_answer(raw, request)
         span.update(build_vllm_meta_trace_attrs(answer["meta_info"]))
@@ -146,22 +144,6 @@ async def generate(args: Namespace, sample: Sample, sampling_params: dict[str, A
         args, tokens=answer.token_ids, log_probs=answer.log_probs, meta_info=answer["meta_info"], text=answer.text
     )
     return sample
-
-
-def _tokens_left(args: Namespace, sample: Sample, length: int, max_new_tokens: int) -> int:
-    """What may still be generated: of the response's budget, and of the context's where it is bounded."""
-    left = max_new_tokens - sample.response_length
-    if left < 0:
-        raise ValueError(f"sample {sample.index} has {-left} response tokens more than max_new_tokens allows")
-    context = getattr(args, "rollout_max_context_len", None)
-    return left if context is None else max(0, min(left, context - length))
-
-
-def _affinity(args: Namespace, sample: Sample) -> dict[str, str] | None:
-    """The header by which the router keeps a sample's requests on one engine, so that its prefix is cached there."""
-    if sample.session_id and getattr(args, "router_policy", None) == "consistent_hash":
-        return {"x-session-id": sample.session_id}
-    return None
 
 
 @trace_function("generate_and_rm", target="sample")
@@ -263,7 +245,7 @@ async def abort(args: Namespace, rollout_id: int) -> list[Group]:
     failed raises, after the others are back.
     """
     state = GenerateState(args)
-    finished = await _stop(args, state)
+    finished = await stop(args, state)
     groups = [task.result() for task in finished]
     if not args.partial_rollout:
         return []
@@ -271,45 +253,6 @@ async def abort(args: Namespace, rollout_id: int) -> list[Group]:
         if sample.response:
             sample.metadata.setdefault("start_rollout_id", rollout_id)
     return groups
-
-
-_ABORT_AGAIN_AFTER = 1.0
-"""Seconds."""
-
-
-async def _stop(args: Namespace, state: GenerateState) -> list[asyncio.Task]:
-    """Abort what runs on the engines until every task of the rollout is back; those tasks."""
-    state.aborted = True
-    urls = await _engine_urls(args)
-    finished: list[asyncio.Task] = []
-    while True:
-        await _abort_engines(urls)
-        if not state.pendings:
-            return finished
-        # A request may reach its engine just after the engines were told, hence again until nothing runs.
-        done, state.pendings = await asyncio.wait(state.pendings, timeout=_ABORT_AGAIN_AFTER)
-        finished += done
-
-
-async def _engine_urls(args: Namespace) -> list[str]:
-    """The engines behind the router; a single engine has none in front of it, and knows no /workers."""
-    base = f"http://{args.vllm_router_ip}:{args.vllm_router_port}"
-    try:
-        answer = await get(f"{base}/workers")
-    except HttpStatusError as error:
-        if error.status_code != 404:
-            raise
-        return [base]
-    return [worker["url"] for worker in answer["workers"]]
-
-
-async def _abort_engines(urls: list[str]) -> None:
-    results = await asyncio.gather(
-        *(post(f"{url}/abort_requests", {}, max_retries=3) for url in urls), return_exceptions=True
-    )
-    for url, result in zip(urls, results, strict=True):
-        if isinstance(result, Exception):
-            logger.warning("engine %s was not told to abort: %s", url, result)
 
 
 async def generate_rollout_async(
@@ -321,12 +264,12 @@ async def generate_rollout_async(
     was raised is raised.
     """
     state = GenerateState(args)
-    return await collect.collect(args, state, rollout_id, data_source, stop=lambda: _stop(args, state))
+    return await collect.collect(args, state, rollout_id, data_source, lambda: stop(args, state))
 
 
 async def eval_rollout(args: Namespace, rollout_id: int) -> tuple[RolloutFnEvalOutput, list[Group]]:
-    """Every evaluation set of `args.eval_datasets`, at once; nothing goes back."""
-    sets = getattr(args, "eval_datasets", None) or []
+    """Every evaluation set, at once; nothing goes back."""
+    sets = getattr(args, "eval_datasets", None) or eval_datasets(args)
     results = await together(eval_rollout_single_dataset(args, rollout_id, dataset_cfg) for dataset_cfg in sets)
     return RolloutFnEvalOutput(data={name: found for result in results for name, found in result.items()}), []
 
@@ -347,4 +290,6 @@ def generate_rollout(
     output, left_over = run(generate_rollout_async(args, rollout_id, data_source.get_samples))
     if left_over:
         data_source.add_samples(left_over)
+    if hasattr(data_source, "check_balance"):
+        data_source.check_balance()
     return output

@@ -44,6 +44,7 @@ class Schedule:
     eval_interval: int | None
     save_interval: int | None
     eval_before: bool
+    sync_interval: int = 1
 
     def evaluate(self, rollout_id: int) -> bool:
         """Whether to evaluate after this rollout; always after the last."""
@@ -52,6 +53,10 @@ class Schedule:
     def save(self, rollout_id: int) -> bool:
         """Whether to write a checkpoint after this rollout; always after the last."""
         return self._due(rollout_id, self.save_interval)
+
+    def sync(self, rollout_id: int) -> bool:
+        """Whether the engines get the weights after this rollout; always before an evaluation and after the last."""
+        return (rollout_id + 1) % self.sync_interval == 0 or self.evaluate(rollout_id) or rollout_id + 1 == self.total
 
     def _due(self, rollout_id: int, interval: int | None) -> bool:
         return should_run_periodic_action(rollout_id, interval, self.per_epoch, self.total)
@@ -83,8 +88,10 @@ def _one(run: Run, rollout_id: int, schedule: Schedule, saves: bool, record: Rec
     if saves and schedule.save(rollout_id):
         with clock.part("perf/save_time"):
             run.save(rollout_id)
-    with clock.part("perf/update_weights_time"):
-        synced = run.sync_weights()
+    synced: Metrics = {}
+    if schedule.sync(rollout_id):
+        with clock.part("perf/update_weights_time"):
+            synced = run.sync_weights()
     record.log({**generated.metrics, **trained, **synced, **clock.times()}, "rollout/step", rollout_id)
     if schedule.evaluate(rollout_id):
         record.log(run.evaluate(rollout_id + 1), "eval/step", rollout_id + 1)

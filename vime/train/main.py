@@ -1,15 +1,16 @@
 """A run from its configuration to its last step: what is started, in which order, and what is left behind."""
 
-import time
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 import ray
 
 from vime.config.resolve import Config
-from vime.errors import Interrupted
+from vime.errors import Interrupted, RunError
+from vime.observability import logging_utils
 from vime.observability.run_log import RunLog, run_folder
 from vime.ray.actor_group import RayTrainGroup
 from vime.ray.placement_group import Placement, place
@@ -17,12 +18,14 @@ from vime.ray.records import Engines
 from vime.ray.rollout import RolloutManager
 from vime.ray.session import ray_session
 from vime.ray.wait import result, results
+from vime.rollout.hooks import check_hooks
 from vime.train.folders import refuse_to_overwrite
 from vime.train.loop import Schedule, loop
 from vime.train.progress import Progress
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
 
+_MANAGER = "the rollout manager"
 _THREADS = 8
 """Of the rollout manager: one generates, the others answer."""
 _STATUS = 1.0
@@ -33,56 +36,78 @@ def train(config: Config, progress: Progress) -> int:
     """Run to the end; the exit status: 0, or 128 and the signal's number after a stop. What fails is raised."""
     config = replace(config, args=config.args.replace(run_dir=str(run_folder(config.args.run_dir))))
     refuse_to_overwrite(config.args)
+    check_hooks(config.args)
     log = RunLog(config.args.run_dir)
     log.config(config)
+    logging_utils.init_tracking(config.args)
     with stop_on_signals() as stop:
         try:
             with ray_session(config), _parts(config, stop, progress) as (run, schedule):
                 log.event("start", first=schedule.first, total=schedule.total)
                 log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
                 progress.begin(schedule.first, schedule.total)
-                loop(run, schedule, config.args.save is not None, _Record(log, progress), stop)
+                loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
                 log.event("end")
         except Interrupted as stopped:
             log.event("stop", why=str(stopped))
             progress.say(str(stopped))
             return stop.exit_code
+        finally:
+            logging_utils.finish_tracking(config.args)
     return 0
 
 
 class _Record:
     """Figures go to the log, and to who watches."""
 
-    def __init__(self, log: RunLog, progress: Progress) -> None:
-        self._log, self._progress = log, progress
+    def __init__(self, args: Namespace, progress: Progress) -> None:
+        self._args, self._progress = args, progress
 
     def log(self, metrics: Mapping[str, float], step_key: str, step: int) -> None:
-        self._log.log(metrics, step_key, step)
+        logging_utils.log(self._args, {**metrics, step_key: step}, step_key)
         self._progress.step(step_key, step, metrics)
 
 
 @contextmanager
 def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tuple[RayRun, Schedule]]:
     """Everything that the loop needs, started side by side; the engines are stopped in the end."""
-    args = config.args
-    placement = place(args, config.device)
+    placement = place(config.args, config.device)
     manager = _manager(config, placement)
     try:
-        starting = None if args.debug_train_only else manager.start.remote()
-        trainer = None if args.debug_rollout_only else RayTrainGroup(config, placement)
-        first = 0
-        if trainer is not None:
-            first = _same(_awaited(trainer.async_create(), manager, progress))
-        if args.start_rollout_id is not None:
-            first = args.start_rollout_id
-        per_epoch = result(manager.prepare.remote(first - 1), "the rollout manager")
+        starting = None if config.args.debug_train_only else manager.start.remote()
+        per_epoch = result(manager.read_prompts.remote(), _MANAGER)
+        config, by_epoch = _with_length(config, per_epoch)
+        trainer, first = _trainer(config, placement, manager, progress)
+        result(manager.load.remote(first - 1), _MANAGER)
         if starting is not None:
-            (engines,) = _awaited({"the rollout manager": starting}, manager, progress)
+            (engines,) = _awaited({_MANAGER: starting}, manager, progress)
             _connect(trainer, engines)
         stop.check()
-        yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, per_epoch)
+        yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, by_epoch)
     finally:
         _dispose(manager)
+
+
+def _with_length(config: Config, per_epoch: int | None) -> tuple[Config, int | None]:
+    """The configuration with the number of rollouts, and those of an epoch where --num-epoch counts."""
+    if config.args.num_rollout is not None:
+        return config, None
+    if not per_epoch:
+        what = f"--num-epoch: an epoch has less than --rollout-batch-size {config.args.rollout_batch_size} prompts"
+        raise RunError(what, "set --num-rollout, or a smaller batch")
+    total = per_epoch * config.args.num_epoch
+    return replace(config, args=config.args.replace(num_rollout=total)), per_epoch
+
+
+def _trainer(
+    config: Config, placement: Placement, manager: Any, progress: Progress
+) -> tuple[RayTrainGroup | None, int]:
+    """The trainer, if there is to be one, and the rollout to begin with."""
+    first = 0
+    trainer = None if config.args.debug_rollout_only else RayTrainGroup(config, placement)
+    if trainer is not None:
+        first = _same(_awaited(trainer.async_create(), manager, progress))
+    return trainer, first if config.args.start_rollout_id is None else config.args.start_rollout_id
 
 
 def _manager(config: Config, placement: Placement) -> Any:
@@ -112,20 +137,18 @@ def _same(firsts: list[int]) -> int:
 
 def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
     args = config.args
-    total = args.num_rollout if args.num_rollout is not None else (per_epoch or 0) * (args.num_epoch or 0)
     return Schedule(
         first=first,
-        total=total,
-        per_epoch=per_epoch if args.num_rollout is None else None,
+        total=args.num_rollout,
+        per_epoch=per_epoch,
         eval_interval=args.eval_interval,
         save_interval=args.save_interval,
+        sync_interval=args.update_weights_interval,
         eval_before=args.eval_interval is not None and first == 0 and not args.skip_eval_before_train,
     )
 
 
 def _dispose(manager: Any) -> None:
     """Stop the engines, however the run ended."""
-    try:
+    with suppress(Exception):  # where the manager is gone, its engines ended with it
         ray.get(manager.dispose.remote(), timeout=60)
-    except Exception:  # the manager is gone; its engines end with it
-        time.sleep(0)

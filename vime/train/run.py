@@ -80,4 +80,3 @@ class RayRun:
         if self._trainer is not None:
             self._trainer.set_rollout_engines(engines.urls)
         return True
-

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 __all__ = ["AsyncLoopThread", "get_async_loop", "run"]
 
 T = TypeVar("T")
+_CLEAN_UP_SECONDS = 10.0
 
 
 class AsyncLoopThread:
@@ -21,15 +22,18 @@ class AsyncLoopThread:
         self._thread.start()
 
     def run(self, coro: Coroutine[Any, Any, T]) -> T:
-        """Run `coro` there and wait for it; what it raises is raised here, and an interrupt here cancels it there."""
+        """Run `coro` there and wait for it; what it raises is raised here. An interrupt here cancels it there, and is
+        raised when it has cleaned up."""
         if threading.current_thread() is self._thread:
             coro.close()
             raise RuntimeError("run() was called on its own event loop, which it would block: use await")
-        future = asyncio.run_coroutine_threadsafe(coro, self.loop)
+        over = threading.Event()
+        future = asyncio.run_coroutine_threadsafe(_until_over(coro, over), self.loop)
         try:
             return future.result()
         except BaseException:
             future.cancel()
+            over.wait(_CLEAN_UP_SECONDS)
             raise
 
     def close(self) -> None:
@@ -40,6 +44,13 @@ class AsyncLoopThread:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=5)
         self.loop.close()
+
+
+async def _until_over(coro: Coroutine[Any, Any, T], over: threading.Event) -> T:
+    try:
+        return await coro
+    finally:
+        over.set()
 
 
 @cache

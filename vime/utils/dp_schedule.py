@@ -1,8 +1,9 @@
 """Which rank takes which sample in which micro-batch: pack first, deal afterwards.
 
 Pure and deterministic, so that every rank computes the same schedule from the same lengths. What holds for each update:
-samples of one rollout stay in it; every rank has the same number of micro-batches; a micro-batch holds at most the budget
-of tokens, but for a longer sample, which stands alone; every sample is placed exactly once.
+samples of one rollout stay in it; every rank has the same number of micro-batches, unless each holds one sample and their
+number does not divide; a micro-batch holds at most the budget of tokens, but for a longer sample, which stands alone; every
+sample is placed exactly once.
 """
 
 import itertools
@@ -74,7 +75,7 @@ def schedule(
         bins = [[positions[i] for i in one] for one in _pack([lengths[i] for i in positions], budget, micro_batch_size)]
         wanted = -(-len(bins) // (ranks * align)) * ranks * align
         expand_bins_by_splitting(bins, wanted, lengths)
-        if len(bins) < wanted:
+        if len(bins) < (ranks if align == 1 else wanted):
             raise TooFewSamples(
                 f"update {len(updates)} has {len(positions)} samples for {ranks} ranks of {align} micro-batches at least: "
                 f"raise --global-batch-size, or use fewer ranks"
@@ -95,22 +96,16 @@ def build_dp_schedule(
     """Upstream's form of `schedule`: (positions of each rank, its micro-batches as indices into those, micro-batches a
     rank of each update, rollouts of each update).
 
-    Reads `use_dynamic_batch_size`, `max_tokens_per_gpu`, `micro_batch_size`, `balance_data`, `balance_by_flops` of `args`
-    and `dp_size`, `cp_size`, `vpp_size`, `microbatch_group_size_per_vp_stage` of `train_parallel_config`.
+    It cannot say that ranks have different numbers of micro-batches: TooFewSamples then.
     """
-    ranks = train_parallel_config["dp_size"]
-    pipelined = train_parallel_config.get("vpp_size", 1) > 1
-    updates = schedule(
-        total_lengths,
-        rollout_indices,
-        ranks=ranks,
-        global_batch_size=global_batch_size,
-        budget=token_budget(args, train_parallel_config.get("cp_size", 1)),
-        micro_batch_size=getattr(args, "micro_batch_size", None) or 1,
-        align=train_parallel_config["microbatch_group_size_per_vp_stage"] if pipelined else 1,
-        balance=bool(getattr(args, "balance_data", False)),
-        weights=_calculate_workloads(total_lengths, args) if getattr(args, "balance_by_flops", False) else None,
+    updates = updates_of_batch(
+        args, train_parallel_config, total_lengths, global_batch_size=global_batch_size, rollout_indices=rollout_indices
     )
+    ranks = train_parallel_config["dp_size"]
+    if any(len({len(mine) for mine in update.ranks}) > 1 for update in updates):
+        raise TooFewSamples(
+            "an update's samples fill one micro-batch each and cannot be dealt to the ranks in equal numbers"
+        )
     partitions: list[list[int]] = [[] for _ in range(ranks)]
     micro_batches: list[list[list[int]]] = [[] for _ in range(ranks)]
     for update in updates:
@@ -120,6 +115,33 @@ def build_dp_schedule(
                 partitions[rank].extend(one)
                 micro_batches[rank].append(list(range(start, start + len(one))))
     return partitions, micro_batches, [len(u.ranks[0]) for u in updates], [u.rollouts for u in updates]
+
+
+def updates_of_batch(
+    args: Any,
+    train_parallel_config: Mapping[str, int],
+    total_lengths: Sequence[int],
+    *,
+    global_batch_size: int,
+    rollout_indices: Sequence[int],
+) -> tuple[Update, ...]:
+    """`schedule` by what `args` and the layout say.
+
+    Reads `use_dynamic_batch_size`, `max_tokens_per_gpu`, `micro_batch_size`, `balance_data`, `balance_by_flops` of `args`
+    and `dp_size`, `cp_size`, `vpp_size`, `microbatch_group_size_per_vp_stage` of `train_parallel_config`.
+    """
+    pipelined = train_parallel_config.get("vpp_size", 1) > 1
+    return schedule(
+        total_lengths,
+        rollout_indices,
+        ranks=train_parallel_config["dp_size"],
+        global_batch_size=global_batch_size,
+        budget=token_budget(args, train_parallel_config.get("cp_size", 1)),
+        micro_batch_size=getattr(args, "micro_batch_size", None) or 1,
+        align=train_parallel_config["microbatch_group_size_per_vp_stage"] if pipelined else 1,
+        balance=bool(getattr(args, "balance_data", False)),
+        weights=_calculate_workloads(total_lengths, args) if getattr(args, "balance_by_flops", False) else None,
+    )
 
 
 def token_budget(args: Any, cp_size: int = 1) -> int | None:
@@ -144,9 +166,9 @@ def _pack(lengths: Sequence[int], budget: int | None, micro_batch_size: int) -> 
 def _deal(
     bins: Sequence[Sequence[int]], weights: Sequence[int], ranks: int, balance: bool
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Micro-batches of each rank, as many for each."""
+    """Micro-batches of each rank, as many for each where their number divides."""
     if balance:
-        dealt = get_seqlen_balanced_partitions(weights, ranks, equal_size=True)
+        dealt = get_seqlen_balanced_partitions(weights, ranks, equal_size=len(bins) % ranks == 0)
     else:
         dealt = [list(range(rank, len(bins), ranks)) for rank in range(ranks)]
     return tuple(tuple(tuple(bins[number]) for number in mine) for mine in dealt)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
-__all__ = ["EvalDatasetConfig", "build_eval_dataset_configs", "ensure_dataset_list", "pick_from_args"]
+__all__ = [
+    "EvalConfigError",
+    "EvalDatasetConfig",
+    "build_eval_dataset_configs",
+    "ensure_dataset_list",
+    "eval_datasets",
+    "pick_from_args",
+]
 
 # Where a value comes from that neither a set nor the file's defaults give: options, the first that is set.
 DATASET_RUNTIME_SPECS: dict[str, tuple[str, ...]] = {
@@ -36,33 +44,40 @@ _REFUSED = (
 )
 
 
+class EvalConfigError(ValueError):
+    """Evaluation sets that cannot be read; names the place, and what there may be."""
+
+
 @dataclass
 class EvalDatasetConfig:
     """One evaluation set; None is what the command line says."""
 
     name: str
     path: str
-    rm_type: str | None = None
-    custom_rm_path: str | None = None
-    input_key: str | None = None
-    label_key: str | None = None
-    tool_key: str | None = None
-    metadata_key: str | None = None
-    multimodal_keys: dict[str, str] | None = None
-    apply_chat_template: bool | None = None
-    apply_chat_template_kwargs: dict[str, Any] | None = None
     n_samples_per_eval_prompt: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: int | None = None
+    # How answers are drawn.
     max_response_len: int | None = None
+    min_new_tokens: int | None = None
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    repetition_penalty: float | None = None
     stop: list[str] | None = None
     stop_token_ids: list[int] | None = None
-    min_new_tokens: int | None = None
-    repetition_penalty: float | None = None
-    skip_special_tokens: bool | None = None
     no_stop_trim: bool | None = None
+    skip_special_tokens: bool | None = None
     custom_generate_function_path: str | None = None
+    # What they are worth.
+    custom_rm_path: str | None = None
+    rm_type: str | None = None
+    # How a line is read.
+    apply_chat_template: bool | None = None
+    apply_chat_template_kwargs: dict[str, Any] | None = None
+    input_key: str | None = None
+    label_key: str | None = None
+    metadata_key: str | None = None
+    multimodal_keys: dict[str, str] | None = None
+    tool_key: str | None = None
     min_eval_samples: int | None = None
     """Fewer answers than this make no result."""
     metadata_overrides: dict[str, Any] = field(default_factory=dict)
@@ -78,9 +93,9 @@ class EvalDatasetConfig:
     def __post_init__(self) -> None:
         self.metadata_overrides = _mapping(self.metadata_overrides, f"{self.name}: metadata_overrides")
         if self.min_eval_samples is not None and self.min_eval_samples <= 0:
-            raise ValueError(f"{self.name}: min_eval_samples must be positive")
+            raise EvalConfigError(f"{self.name}: min_eval_samples must be positive")
         if refused := [name for name in _REFUSED if getattr(self, name) is not None]:
-            raise ValueError(f"{self.name}: {', '.join(refused)} need a service that this framework does not have")
+            raise EvalConfigError(f"{self.name}: {', '.join(refused)} need a service that this framework does not have")
 
     @property
     def cache_key(self) -> tuple[Any, ...]:
@@ -103,8 +118,42 @@ def ensure_dataset_list(config: Any) -> list[dict[str, Any]]:
         raise TypeError(f"eval.datasets is a list or a mapping, not {type(config).__name__}")
     sets = [dict(one or {}) for one in config]
     if any("name" not in one for one in sets):
-        raise ValueError("each of eval.datasets needs a name")
+        raise EvalConfigError("each of eval.datasets needs a name")
     return sets
+
+
+def eval_datasets(args: Any) -> list[EvalDatasetConfig]:
+    """The sets of --eval-config, else of --eval-prompt-data (name and file in turn; a file alone is called by its name).
+
+    Raises EvalConfigError.
+    """
+    if args.eval_config:
+        about = _read_yaml(args.eval_config)
+        sets = ensure_dataset_list(about.get("datasets"))
+        if not sets:
+            raise EvalConfigError(f"{args.eval_config}: there are no eval.datasets; list them, each with name and path")
+        return build_eval_dataset_configs(args, sets, about.get("defaults"))
+    given = list(args.eval_prompt_data or ())
+    if len(given) == 1:
+        given = [Path(given[0].partition("@[")[0]).stem, *given]
+    if len(given) % 2:
+        raise EvalConfigError(f"--eval-prompt-data takes a name and a file in turn, not {' '.join(given)}")
+    pairs = zip(given[::2], given[1::2], strict=True)
+    return build_eval_dataset_configs(args, [{"name": name, "path": path} for name, path in pairs], {})
+
+
+def _read_yaml(path: str) -> Mapping[str, Any]:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        content = YAML(typ="safe", pure=True).load(Path(path).read_text("utf-8"))
+    except (OSError, YAMLError) as error:
+        raise EvalConfigError(f"--eval-config {path}: {error}") from error
+    about = content.get("eval", content) if isinstance(content, Mapping) else None
+    if not isinstance(about, Mapping):
+        raise EvalConfigError(f"--eval-config {path}: a mapping with `eval:` and its datasets is needed")
+    return about
 
 
 def build_eval_dataset_configs(
@@ -116,9 +165,11 @@ def build_eval_dataset_configs(
     sets = []
     for where, given in [("eval.defaults", defaults), *((f"eval set {one.get('name')}", one) for one in raw_config)]:
         if unknown := sorted(given.keys() - known):
-            raise ValueError(f"{where}: nothing reads {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+            raise EvalConfigError(f"{where}: nothing reads {', '.join(unknown)}; there are {', '.join(sorted(known))}")
         if given is not defaults:
             from_args = {name: pick_from_args(args, options) for name, options in _SPECS.items()}
+            if missing := {"name", "path"} - given.keys():
+                raise EvalConfigError(f"{where}: no {' and no '.join(sorted(missing))}")
             sets.append(EvalDatasetConfig(**(from_args | defaults | dict(given))))
     return sets
 

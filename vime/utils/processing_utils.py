@@ -6,6 +6,7 @@ import base64
 import binascii
 import importlib
 import io
+import json
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,16 +20,31 @@ logger = logging.getLogger(__name__)
 
 # What qwen-vl-utils assumes where a processor does not say.
 DEFAULT_PATCH_SIZE = 14
+_GENERIC_CLASSES = ("PreTrainedTokenizerFast", "TokenizersBackend")
+_PROCESSOR_FILES = (
+    *("processor_config.json", "preprocessor_config.json", "video_preprocessor_config.json"),
+    "feature_extractor_config.json",
+)
 _MODALITIES = ("audio_kwargs", "images_kwargs", "videos_kwargs")
 
 
 def load_tokenizer(name_or_path: str, **kwargs: Any) -> Any:
-    """The tokenizer of a Hugging Face checkpoint."""
-    return _need("transformers").AutoTokenizer.from_pretrained(name_or_path, **kwargs)
+    """The tokenizer of a Hugging Face checkpoint.
+
+    A folder whose tokenizer.json says it all is loaded without transformers' choice of a class, which imports torch.
+    """
+    transformers = _need("transformers")
+    if _is_generic(Path(name_or_path)):
+        own = {name: value for name, value in kwargs.items() if name != "trust_remote_code"}
+        return transformers.PreTrainedTokenizerFast.from_pretrained(name_or_path, **own)
+    return transformers.AutoTokenizer.from_pretrained(name_or_path, **kwargs)
 
 
 def load_processor(name_or_path: str, **kwargs: Any) -> Any | None:
     """The multimodal processor of a checkpoint; None where it has none, as for a text model."""
+    folder = Path(name_or_path)
+    if folder.is_dir() and not any((folder / name).exists() for name in _PROCESSOR_FILES):
+        return None
     transformers = _need("transformers")
     try:
         processor = transformers.AutoProcessor.from_pretrained(name_or_path, **kwargs)
@@ -37,6 +53,16 @@ def load_processor(name_or_path: str, **kwargs: Any) -> Any | None:
         return None
     # For a text model transformers answers with its tokenizer.
     return processor if isinstance(processor, transformers.ProcessorMixin) else None
+
+
+def _is_generic(folder: Path) -> bool:
+    """Whether a tokenizer is of no class of its own."""
+    try:
+        config = json.loads((folder / "tokenizer_config.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    generic = config.get("tokenizer_class") in _GENERIC_CLASSES and "auto_map" not in config
+    return generic and (folder / "tokenizer.json").exists()
 
 
 def build_processor_kwargs(multimodal_inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -4,11 +4,12 @@ What an update divides by is counted here, over the whole batch and before anyth
 a sum over tokens of fixed weights, whatever the packing, the order of micro-batches or the number of ranks.
 """
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vime.utils.dp_schedule import build_dp_schedule
+from vime.utils.dp_schedule import updates_of_batch
 
 PER_TOKEN_COLUMNS = ("loss_masks", "rollout_log_probs", "teacher_log_probs")
 """Columns with one entry a response token."""
@@ -55,7 +56,7 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
     check_columns(batch)
     lengths = [len(one) for one in batch["tokens"]]
     rollout_ids = batch.get("rollout_ids") or list(range(len(lengths)))
-    partitions, micro_batches, counts, rollouts = build_dp_schedule(
+    updates = updates_of_batch(
         args, parallel, lengths, global_batch_size=args.global_batch_size or len(lengths), rollout_indices=rollout_ids
     )
     trained = [sum(1 for entry in mask if entry) for mask in batch["loss_masks"]]
@@ -64,7 +65,8 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
         of_rollout[rollout_id] = of_rollout.get(rollout_id, 0) + number
     fixed = getattr(args, "loss_constant_length", None)
     whole = {**batch, "total_lengths": lengths, "rollout_mask_sums": [fixed or of_rollout[one] for one in rollout_ids]}
-    mine = partitions[rank]
+    micro_batches = [one for update in updates for one in update.ranks[rank]]
+    mine = [i for one in micro_batches for i in one]
     share = {
         name: [column[i] for i in mine] if isinstance(column, (list, tuple)) else column
         for name, column in whole.items()
@@ -73,28 +75,17 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
     share |= {name: batch[name] for name in WHOLE_BATCH_COLUMNS if name in batch}
     return share | {
         "partition": mine,
-        "micro_batch_indices": micro_batches[rank],
-        "num_microbatches": counts,
-        "global_batch_sizes": rollouts,
-        "global_token_sums": _tokens_of_updates(trained, partitions, micro_batches, counts),
+        "micro_batch_indices": _local(micro_batches),
+        "num_microbatches": [len(update.ranks[rank]) for update in updates],
+        "global_batch_sizes": [update.rollouts for update in updates],
+        "global_token_sums": [sum(trained[i] for i in update.samples) for update in updates],
     }
 
 
-def _tokens_of_updates(
-    trained: Sequence[int],
-    partitions: Sequence[Sequence[int]],
-    micro_batches: Sequence[Sequence[Sequence[int]]],
-    counts: Sequence[int],
-) -> list[int]:
-    """Unmasked tokens of each update, of all ranks."""
-    sums, start = [], 0
-    for count in counts:
-        mine = zip(partitions, micro_batches, strict=True)
-        sums.append(
-            sum(trained[positions[i]] for positions, own in mine for one in own[start : start + count] for i in one)
-        )
-        start += count
-    return sums
+def _local(micro_batches: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Indices into the samples laid end to end."""
+    ends = list(itertools.accumulate(len(one) for one in micro_batches))
+    return [list(range(end - len(one), end)) for one, end in zip(micro_batches, ends, strict=True)]
 
 
 def _check_sample(batch: Mapping[str, Sequence[Any]], position: int) -> None:

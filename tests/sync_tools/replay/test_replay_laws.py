@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sync_tools.config import Config
 from sync_tools.demo.upstream import upstream_commits
 from sync_tools.gitio import Repo
-from sync_tools.port import pipeline
+from sync_tools.port import arrange, pipeline
 from sync_tools.replay.session import Replayed, Task, replay
 
 MARK = "# a line of the fork's own"
@@ -62,14 +62,14 @@ def test_the_whole_history_gives_the_import_at_its_end(sync, upstream, first, tm
 
 
 def test_a_crash_is_told_and_the_next_commit_is_ported(replayed, monkeypatch):
-    ported = pipeline.port_file
+    ported = arrange.port_file
 
     def crashes(change, setting):
         if change.path.endswith("test_http_utils.py"):
             raise ValueError("sabotage")
         return ported(change, setting)
 
-    monkeypatch.setattr(pipeline, "port_file", crashes)
+    monkeypatch.setattr(arrange, "port_file", crashes)
     done = replayed()
     assert [c.pr for c in done.crashed] == [1926] and "sabotage" in done.crashed[0].what
     assert done.done == done.commits and not done.clean

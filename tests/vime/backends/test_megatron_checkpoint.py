@@ -14,19 +14,21 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator
 
-from megatron_world import gradients, hf_model, made_args, made_pack, made_state, updated  # noqa: E402
+from megatron.core import dist_checkpointing
+from megatron_world import gradients, hf_model, made_args, made_pack, made_state, updated
 
-from vime.backends.megatron_utils.checkpoint import (  # noqa: E402
+from vime.backends.megatron_utils.checkpoint import (
     CheckpointError,
     TrainState,
     latest_iteration,
     load_checkpoint,
     save_checkpoint,
 )
-from vime.backends.megatron_utils.model_provider import build_model  # noqa: E402
-from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
+from vime.backends.megatron_utils.checkpoint.sharded import read_sharded, write_sharded
+from vime.backends.megatron_utils.model_provider import build_model
+from vime.backends.megatron_utils.parallel import init_parallel
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +123,7 @@ def test_the_same_number_again_replaces_it(tmp_path: Path) -> None:
 
 
 def _no_number(run: Path) -> None:
-    (run / "latest_checkpointed_iteration.txt").write_text("release")
+    (run / "latest_checkpointed_iteration.txt").write_text("last")
 
 
 def _cut(run: Path) -> None:
@@ -138,11 +140,6 @@ def _later_format(run: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
 
 
-def _of_megatron(run: Path) -> None:
-    (path,) = run.glob("iter_*/state.json")
-    path.rename(path.with_name("metadata.json"))
-
-
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
@@ -150,7 +147,6 @@ def _of_megatron(run: Path) -> None:
         (_cut, "not whole"),
         (_lost, "not whole"),
         (_later_format, "format 99"),
-        (_of_megatron, "a checkpoint of Megatron-LM"),
     ],
 )
 def test_what_cannot_be_read_is_said(harm, said: str, tmp_path: Path) -> None:
@@ -164,7 +160,10 @@ def test_what_cannot_be_read_is_said(harm, said: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("family", "changes", "said"),
-    [("qwen3", {}, "of another model"), ("llama", {"hidden_size": 32}, r"is \(97, 64\) in it and \(97, 32\) here")],
+    [
+        ("qwen3", {}, "of another model"),
+        ("llama", {"intermediate_size": 64}, r"is \(192, 128\) in it and \(128, 128\) here"),
+    ],
 )
 def test_another_model_is_refused(family: str, changes: dict, said: str, tmp_path: Path) -> None:
     hf_model("llama", tmp_path / "hf")
@@ -173,6 +172,55 @@ def test_another_model_is_refused(family: str, changes: dict, said: str, tmp_pat
     other = made_state(made_args(tmp_path / "other"), tmp_path / "other")
     with pytest.raises(CheckpointError, match=said):
         load_checkpoint(tmp_path / "run", other)
+
+
+def _megatron_form(folder: Path, model: torch.nn.Module) -> None:
+    """As Megatron-LM writes it; a kind of layer of Transformer Engine's has these names too."""
+    folder.mkdir(parents=True)
+    dist_checkpointing.save({"model": model.sharded_state_dict(prefix=""), "iteration": 7}, str(folder))
+
+
+def test_weights_of_megatrons_own_form_are_read(tmp_path: Path) -> None:
+    hf_model("qwen3-tied", tmp_path / "hf")
+    args, padded = (made_args(tmp_path / "hf", *words) for words in ((), ("--make-vocab-size-divisible-by", "64")))
+    source = made_state(padded, tmp_path / "hf").model[0].module
+    with torch.no_grad():
+        for parameter in source.parameters():
+            parameter.mul_(1.25)
+    _megatron_form(tmp_path / "run" / "iter_0000007", source)
+    (tmp_path / "run" / "latest_checkpointed_iteration.txt").write_text("7")
+    state = made_state(args.replace(dtype="bfloat16", bf16=True), tmp_path / "hf")
+    assert load_checkpoint(tmp_path / "run", state, optimizer=False) == 7
+    for (name, mine), theirs in zip(state.model[0].module.named_parameters(), source.parameters()):
+        assert torch.equal(mine, theirs[: mine.shape[0]].bfloat16()), name
+    for master in state.optimizer.masters:
+        assert torch.equal(master.weights, master.parameter.float())
+    with pytest.raises(CheckpointError, match="Add --no-load-optim"):
+        load_checkpoint(tmp_path / "run", state)
+
+    (tmp_path / "run" / "iter_0000007").rename(tmp_path / "run" / "release")
+    (tmp_path / "run" / "latest_checkpointed_iteration.txt").write_text("release\n")
+    assert load_checkpoint(tmp_path / "run", TrainState(build_model(args))) == 0
+    hf_model("qwen2", tmp_path / "other")
+    other = TrainState(build_model(made_args(tmp_path / "other")))
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        load_checkpoint(tmp_path / "run", other)
+
+
+def test_the_form_of_the_distributed_optimizer_goes_on_too(tmp_path: Path) -> None:
+    """With an optimizer that keeps whole parameters: the distributed one needs GPUs, and has the same interface."""
+    hf_model("qwen3", tmp_path / "hf")
+    args = made_args(tmp_path / "hf")
+    state = made_state(args, tmp_path / "hf")
+    updated(state, PACKS[0])
+    write_sharded(tmp_path / "sharded", state)
+    told = [gradients(state, packs) for packs in PACKS[1:2]] + [state.optimizer.step()]
+    other = made_state(args, tmp_path / "hf")
+    other.scheduler.step(4)
+    read_sharded(tmp_path / "sharded", other)
+    assert [gradients(other, packs) for packs in PACKS[1:2]] + [other.optimizer.step()] == told
+    for mine, theirs in zip(state.model[0].parameters(), other.model[0].parameters()):
+        assert torch.equal(mine, theirs)
 
 
 def test_nothing_there(tmp_path: Path) -> None:

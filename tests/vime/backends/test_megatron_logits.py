@@ -7,13 +7,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator
 
-from megatron_world import FAMILIES, VOCAB, gradients, hf_model, logits, made_args, made_pack, made_state  # noqa: E402
+from megatron_world import FAMILIES, VOCAB, gradients, hf_model, logits, made_args, made_pack, made_state
 
-from vime.backends.megatron_utils.model_provider import build_model  # noqa: E402
-from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
-from vime.backends.megatron_utils.weights import load_hf  # noqa: E402
+from vime.backends.megatron_utils.model_provider import build_model
+from vime.backends.megatron_utils.parallel import init_parallel
+from vime.backends.megatron_utils.weights import load_hf
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +103,16 @@ def test_bfloat16_stays_near(tmp_path: Path) -> None:
     assert (mine - theirs).abs().mean() < 0.02 * theirs.std()
 
 
-def test_dropout_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"attention_dropout": 0.1}, "no dropout"),
+        ({"context_parallel_size": 2}, "--context-parallel-size"),
+        ({"recompute_granularity": "full"}, "--recompute-granularity needs GPUs"),
+        ({"tensor_model_parallel_size": 2}, "1 tensor ranks were set up, and args want 2"),
+    ],
+)
+def test_what_a_cpu_cannot_do_is_refused(changes: dict, said: str, tmp_path: Path) -> None:
     hf_model("qwen3", tmp_path)
-    with pytest.raises(ValueError, match="no dropout"):
-        build_model(made_args(tmp_path).replace(attention_dropout=0.1))
+    with pytest.raises(ValueError, match=said):
+        build_model(made_args(tmp_path).replace(**changes))

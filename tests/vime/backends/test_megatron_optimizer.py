@@ -7,13 +7,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator
 
-from megatron_world import gradients, hf_model, made_args, made_pack, made_state, updated  # noqa: E402
+from megatron_world import gradients, hf_model, made_args, made_pack, made_state, updated
 
-from vime.backends.megatron_utils.model_provider import build_model, data_parallel  # noqa: E402
-from vime.backends.megatron_utils.optimizer import build_optimizer, build_scheduler  # noqa: E402
-from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
+from vime.backends.megatron_utils.model_provider import build_model, data_parallel
+from vime.backends.megatron_utils.optimizer import build_optimizer, build_scheduler
+from vime.backends.megatron_utils.parallel import init_parallel
 
 
 @pytest.fixture(autouse=True)

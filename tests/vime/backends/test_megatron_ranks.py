@@ -7,16 +7,16 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator
 
-import megatron_ranks as ranks  # noqa: E402
-from megatron_world import FAMILIES, VOCAB, logits, made_args, made_pack, made_state, updated  # noqa: E402
-from transformers import AutoModelForCausalLM  # noqa: E402
+import megatron_ranks as ranks
+from megatron_world import FAMILIES, VOCAB, logits, made_args, made_pack, made_state, updated
+from transformers import AutoModelForCausalLM
 
-from vime.backends.megatron_utils.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
-from vime.backends.megatron_utils.model_provider import build_model  # noqa: E402
-from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
-from vime.backends.megatron_utils.weights import load_hf  # noqa: E402
+from vime.backends.megatron_utils.checkpoint import load_checkpoint, save_checkpoint
+from vime.backends.megatron_utils.model_provider import build_model
+from vime.backends.megatron_utils.parallel import init_parallel
+from vime.backends.megatron_utils.weights import load_hf
 
 
 @pytest.fixture(scope="module")

@@ -9,25 +9,25 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-from megatron_world import FAMILIES, VOCAB, hf_model, logits, made_args, made_pack, made_state, updated  # noqa: E402
-from safetensors.torch import load_file, save_file  # noqa: E402
-from transformers import AutoModelForCausalLM  # noqa: E402
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from megatron_world import FAMILIES, VOCAB, hf_model, logits, made_args, made_pack, made_state, updated
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM
 
-from vime.backends.megatron_utils.hf_to_megatron import load_hf_weights, supports_hf_weight_loading  # noqa: E402
-from vime.backends.megatron_utils.megatron_to_hf import convert_to_hf, remove_padding  # noqa: E402
-from vime.backends.megatron_utils.model_provider import build_model  # noqa: E402
-from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
-from vime.backends.megatron_utils.weights import hf_tensors, load_hf, save_hf  # noqa: E402
-from vime.backends.megatron_utils.weights.errors import WeightsError  # noqa: E402
-from vime.backends.megatron_utils.weights.mapping import Entry, Share  # noqa: E402
-from vime.backends.megatron_utils.weights.reshard import reshard  # noqa: E402
-from vime.backends.megatron_utils.weights.tables import DENSE, find_row  # noqa: E402
-from vime.backends.megatron_utils.weights.transforms import fuse, unfuse  # noqa: E402
-from vime.backends.megatron_utils.weights_backup import WeightSets, parameters_of  # noqa: E402
+from vime.backends.megatron_utils.hf_to_megatron import load_hf_weights, supports_hf_weight_loading
+from vime.backends.megatron_utils.megatron_to_hf import convert_to_hf, remove_padding
+from vime.backends.megatron_utils.model_provider import build_model
+from vime.backends.megatron_utils.parallel import init_parallel
+from vime.backends.megatron_utils.weights import hf_tensors, load_hf, save_hf
+from vime.backends.megatron_utils.weights.errors import WeightsError
+from vime.backends.megatron_utils.weights.mapping import Entry, Share
+from vime.backends.megatron_utils.weights.reshard import reshard
+from vime.backends.megatron_utils.weights.tables import DENSE, find_row
+from vime.backends.megatron_utils.weights.transforms import fuse, unfuse
+from vime.backends.megatron_utils.weights_backup import WeightSets, parameters_of
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -142,7 +142,7 @@ def _wider(folder: Path) -> None:
         (_cut, "cannot be read"),
         (_outside, "outside of its folder"),
         (_no_index, "cannot be read"),
-        (_wider, r"make \(128,\), and decoder.final_layernorm.weight is \(64,\)"),
+        (_wider, r"make \(256,\), and decoder.final_layernorm.weight is \(128,\)"),
         (lambda folder: (folder / "model.safetensors").unlink(), "cannot be read"),
     ],
 )

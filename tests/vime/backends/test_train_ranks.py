@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from megatron_world import hf_model  # noqa: E402
-from train_world import largest_difference, made_rollout, train_args, train_on_ranks  # noqa: E402
+from megatron_world import hf_model
+from train_world import largest_difference, made_rollout, train_args, train_on_ranks
 
 LAYOUTS = {
     "tensor": ["--actor-num-gpus-per-node", "2", "--tensor-model-parallel-size", "2"],

@@ -10,6 +10,9 @@ from pathlib import Path
 from vime.config.problems import ConfigError
 from vime.config.resolve import Config, resolve
 from vime.config.schema import NotInstalled, Package, Schema, own_options
+from vime.observability.run_log import RunLog
+from vime.observability.trace_utils import trace_event
+from vime.utils.types import Sample
 
 QWEN3 = {
     "model_type": "qwen3",
@@ -168,8 +171,12 @@ def vime(
 
 
 def quickstart(folder: Path) -> Path:
-    """A copy of the examples in which the quick start is prepared, as far as a configuration can tell."""
+    """A copy of the examples in which the quick start is prepared, as far as a configuration can tell, and a run's log."""
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("out", "__pycache__"))
     example = folder / "examples/quickstart_cpu"
     shutil.copytree(example / "model", example / "out/warm")
+    log, traced = RunLog(folder / "runs/20261130-010203"), Sample()
+    log.event("start")
+    trace_event(traced, "made up")
+    log.samples(0, [traced])
     return folder

@@ -6,7 +6,7 @@ import shlex
 import pytest
 from config_world import MEGATRON, ROOT, VLLM, enough, quickstart, vime, write_package
 
-PAGES = ("README.md", "docs/training-configuration.md", "examples/quickstart_cpu/README.md")
+PAGES = ("README.md", "docs/reading-a-run.md", "docs/training-configuration.md", "examples/quickstart_cpu/README.md")
 
 
 def commands() -> list[str]:

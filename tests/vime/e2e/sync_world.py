@@ -1,26 +1,45 @@
 """What the tests of weight sync on real servers share: tiny models, servers, and what a model without an engine says."""
 
+import copy
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from vime.backends.megatron_utils.update_weight.engines import Transport
+from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongWeights
 from vime.backends.megatron_utils.update_weight.plan import describe, plan_weights
-from vime.backends.megatron_utils.update_weight.session import SyncReport, WeightSync
+from vime.backends.megatron_utils.update_weight.probe import ProbeFailed, check_probe, probe
+from vime.backends.megatron_utils.update_weight.session import SyncReport, WeightSync, compare
 from vime.backends.megatron_utils.update_weight.transports.disk import DiskTransport
 from vime.backends.megatron_utils.update_weight.transports.gloo import GlooTransport
 from vime.backends.vllm_utils.control import EngineControl
 from vime.backends.vllm_utils.launch import engine_launch
 from vime.backends.vllm_utils.server import EngineServer
+from vime.backends.vllm_utils.weight_transfer.digests import tensor_digest
 from vime.config.packages import schema
 from vime.config.resolve import Config, resolve
 from vime.utils.network import get_free_port
 
+__all__ = [
+    "Holds",
+    "ProbeFailed",
+    "WeightSyncFailed",
+    "WrongWeights",
+    "check_probe",
+    "compare",
+    "copy",
+    "probe",
+    "tensor_digest",
+]
+
 VOCAB = 128
+BOUNDS = SimpleNamespace(mean=1e-5, max=1e-3)
+"""How far float32 logprobs may be apart."""
 
 if importlib.util.find_spec("vllm") is None:
     raise ModuleNotFoundError("vllm")
@@ -94,12 +113,34 @@ def sync_to(
     urls: Sequence[str], transport: Transport, model: torch.nn.Module, version: str, **options: object
 ) -> SyncReport:
     """One sync of all weights of `model`, over a connection of its own."""
+    return send(urls, transport, weights(model), version, **options)
+
+
+def send(
+    urls: Sequence[str],
+    transport: Transport,
+    tensors: Iterable[tuple[str, torch.Tensor]],
+    version: str,
+    planned: Sequence[tuple[str, torch.Tensor]] | None = None,
+    **options: object,
+) -> SyncReport:
+    """One sync of `tensors`, planned as themselves or as `planned`."""
     sync = WeightSync(urls, transport, **options)
     try:
         sync.connect()
-        return sync.update(weights(model), plan_weights(describe(weights(model)), 50_000), version)
+        return sync.update(tensors, plan_weights(describe(planned or tensors), 50_000), version)
     finally:
         sync.close()
+
+
+def killing(
+    tensors: Sequence[tuple[str, torch.Tensor]], kill: Callable[[], None], after: int
+) -> Iterator[tuple[str, torch.Tensor]]:
+    """The tensors; `kill` is called before the one with number `after`."""
+    for number, pair in enumerate(tensors):
+        if number == after:
+            kill()
+        yield pair
 
 
 def weights(model: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
@@ -141,3 +182,11 @@ def difference(url: str, model: torch.nn.Module, tokens: Sequence[int]) -> tuple
     """Mean and greatest absolute difference between the engine's logprobs and the model's."""
     gaps = [abs(a - b) for a, b in zip(engine_logprobs(url, tokens), model_logprobs(model, tokens), strict=True)]
     return sum(gaps) / len(gaps), max(gaps)
+
+
+def log_probs_of(model: torch.nn.Module) -> Callable:
+    """The trainer's part of a probe."""
+    return lambda sequences, lengths: [
+        model_logprobs(model, tokens)[len(tokens) - 1 - length :]
+        for tokens, length in zip(sequences, lengths, strict=True)
+    ]

@@ -69,6 +69,7 @@ def learned(folder: Path, steps: int = 80, seed: int = 0) -> RunLog:
                 "perf/log_probs_time": 0.03 + draw.random() * 0.01,
                 "perf/actor_train_time": 0.07 + draw.random() * 0.02,
                 "perf/update_weights_time": 0.05 + draw.random() * 0.01,
+                "perf/step_time": 0.32,
                 "perf/tokens_per_gpu_per_sec": 4500 + draw.gauss(0, 200),
                 "perf/actor_train_tok_per_s": 21000 + draw.gauss(0, 900),
             },

@@ -40,6 +40,8 @@ def options(**changes: object) -> Namespace:
     base = {"advantage_estimator": "grpo", "log_reward_category": None, "rollout_num_gpus": 2, "reward_key": None}
     base |= {"custom_rollout_log_function_path": None, "custom_eval_rollout_log_function_path": None}
     base |= {"load_debug_rollout_data": None, "wandb_always_use_train_step": False, "log_passrate": False}
+    base |= {"log_multi_turn": False, "log_correct_samples": False, "n_samples_per_prompt": 2}
+    base |= {"rollout_max_response_len": 8}
     base |= {"use_tensorboard": False, "use_wandb": False, "run_dir": None, "n_samples_per_eval_prompt": 2}
     return Namespace(**base | changes)
 
@@ -79,10 +81,10 @@ def test_counters_of_the_engine():
     one.prefix_cache_info.cached_tokens, one.prefix_cache_info.total_prompt_tokens = 6, 10
     two.prefix_cache_info.total_prompt_tokens = 10
     one.spec_info.spec_accept_token_num, one.spec_info.spec_draft_token_num = 3, 4
-    one.rollout_top_p_token_ids, one.rollout_top_p_token_offsets = [1, 2, 3, 4, 5, 6], [0, 1, 3, 6]
+    one.rollout_top_p_token_ids, one.rollout_top_p_token_offsets = list(range(8)), [0, 1, 3, 8]
     found = compute_metrics_from_samples(options(vllm_speculative_config={"method": "ngram"}), [one, two])
     assert found["prefix_cache_hit_rate"] == 0.3 and found["avg_cached_tokens_per_sample"] == 3
-    assert found["spec_accept_rate"] == 0.375 and found["top_p_kept_vocab_per_token"] == 2.0
+    assert found["spec_accept_rate"] == 0.375 and found["top_p_kept_vocab_per_token"] == 3.0
 
 
 def test_speed_of_a_rollout():
@@ -110,6 +112,20 @@ def test_a_rollout_and_an_evaluation_reach_the_log(tmp_path):
     assert series["eval/rev3"].values == (0.75,) and series["eval/rev3-truncated_ratio"].values == (0.25,)
     assert series["eval/rev3-pass@2"].values == (1.0,) and series["eval/rev3/response_len/max"].values == (8.0,)
     assert [name for name in series if is_eval_score(name)] == ["eval/rev3"]
+
+
+def test_figures_that_are_asked_for(tmp_path):
+    rows = samples()
+    rows[0].metadata["round_number"], rows[2].metadata["round_number"] = 2, 5
+    args = options(log_passrate=True, log_multi_turn=True, log_correct_samples=True)
+    found = log_rollout_data(0, args, [*rows, Sample(group_index=2, reward=1.0, response_length=8)], None, 1.0)
+    assert found["passrate/pass@1"] == 0.25 and found["passrate/pass@2"] == 0.5
+    assert found["multi_turn/multi_turn_metric/round_number_max"] == 5
+    assert found["multi_turn/wo_obs_response_length/response_length_min"] == 2
+    assert found["rollout/correct_response_lengths"] == 5.5
+    assert [found[f"rollout/correct_length/p{part}"] for part in (25, 50, 75, 100)] == [0.0, 0.5, 0.0, 0.5]
+    plain = log_rollout_data(0, options(), rows, None, 1.0)
+    assert not any(name.startswith(("passrate/", "multi_turn/", "rollout/correct")) for name in plain)
 
 
 def test_the_users_function_logs_instead(tmp_path):

@@ -22,6 +22,7 @@ from vime.observability.report.page import script_data
 from vime.observability.report.plots import MOST_POINTS, thinned
 from vime.observability.run_log import RunLog
 from vime.observability.run_read import Series, read_run
+from vime.observability.trace_utils import trace_event, trace_span
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=document.title='owned'>&amp;{{7*7}}\u202e\x00\ud800"
 
@@ -79,6 +80,8 @@ def test_a_page_of_a_whole_run(tmp_path):
     data = json.loads(seen.data)
     reward = data["plots"][0]
     assert reward["x"] == list(range(80)) and reward["lines"][0]["label"] == "reward"
+    time = next(one for one in data["plots"] if one["lines"][0]["label"] == "generation")["lines"]
+    assert [line["label"] for line in time] == ["generation", "logprobs", "update", "weight sync", "other"]
     token = next(one for one in data["samples"] if one["kind"] == "rollout")["samples"][0]["response"][0]
     assert token[1] < 0 and token[2] == 1
 
@@ -155,7 +158,7 @@ def test_what_is_shown_has_nothing_hidden(said):
 
 
 @given(
-    st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20),
+    st.lists(st.floats(-1e9, 1e9) | st.sampled_from([5e-324, 1e-301, 0.0, 1e-12]), min_size=1, max_size=20),
     st.sampled_from(["linear", "log"]),
 )
 @settings(max_examples=60)
@@ -185,16 +188,35 @@ def test_numbers_are_short():
 
 
 def test_what_the_result_does_not_show_is_said(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"input": "1?"}\n\n{"input": "2?"}\n')
+    (tmp_path / "b.jsonl").write_text('{"input": "3?"}\n')
     log = RunLog(tmp_path)
     log.log(
-        {"eval/math": 0.5, "train/train_rollout_logprob_abs_diff_max": 0.5, "train/loss": float("nan")}, "eval/step", 0
+        {
+            "eval/math": 0.5,
+            "train/train_rollout_logprob_abs_diff": 2e-5,
+            "train/train_rollout_logprob_abs_diff_max": 9e-4,
+            "train/loss": float("nan"),
+        },
+        "eval/step",
+        0,
     )
     log.log({"eval/math": 0.4}, "eval/step", 5)
-    shown = {"config": {"prompt_data": "a.jsonl", "eval_prompt_data": ["math", "a.jsonl"], "dtype": "float32"}}
+    config = {
+        "prompt_data": str(tmp_path / "a.jsonl"),
+        "dtype": "float32",
+        "input_key": "input",
+        "eval_input_key": "input",
+    }
+    config["eval_prompt_data"] = ["math", str(tmp_path / "a.jsonl"), "other", str(tmp_path / "b.jsonl")]
+    shown = {"config": config}
     (tmp_path / "config.json").write_text(json.dumps(shown))
     page = render(read_run(tmp_path))
     assert '<h1 class="plain">Mean reward in evaluation: math 0.500 before → 0.400 after 5 rollouts.' in page
-    assert "shows no generalisation" in page and "DISAGREE" in page and "Not finite at some step: train/loss." in page
+    assert "2 of the 2 prompts of" in page and "None of the 1 prompts of" in page
+    assert "DISAGREE" in page and "Not finite at some step: train/loss." in page
+    (tmp_path / "b.jsonl").write_text("no JSON")
+    assert "prompts of" not in render(read_run(tmp_path))
 
 
 def test_the_command(tmp_path, capsys):
@@ -206,10 +228,36 @@ def test_the_command(tmp_path, capsys):
         assert main(["report", *words]) == 2 and "error: " in capsys.readouterr().err
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium to look at the page with")
-def test_a_browser_shows_the_samples_and_runs_nothing_of_theirs(tmp_path):
-    page = tmp_path / "report.html"
-    page.write_text(render(hostile(tmp_path / "run")), "utf-8")
+def test_the_spans_of_a_run(tmp_path, capsys):
+    log = RunLog(tmp_path)
+    one = sample("123", "321", 1.0, random.Random(0))
+    with trace_span(one, "generate_and_rm", attrs={"attempt": 1}), trace_span(one, "vllm_generate") as span:
+        trace_event(one, "aborted")
+        span.set("prompt_tokens", 12)
+    log.samples(3, [sample("123", "321", 1.0, random.Random(0)), one])
+    assert main(["trace", str(tmp_path)]) == 0 and "trace.json: 5 events" in capsys.readouterr().out
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    outer, inner, mark = (
+        next(one for one in events if one["name"] == name) for name in ("generate_and_rm", "vllm_generate", "aborted")
+    )
+    assert outer["ts"] <= inner["ts"] <= mark["ts"] <= inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"]
+    assert inner["args"] == {"prompt_tokens": 12} and outer["tid"] == 1 and events[0]["args"] == {"name": "rollout 3"}
+    render(read_run(tmp_path))
+
+
+def test_a_run_without_spans_says_so(tmp_path, capsys):
+    learned(tmp_path, steps=1)
+    assert main(["trace", str(tmp_path)]) == 2 and "no sample of this run has a trace" in capsys.readouterr().err
+    assert main(["trace", "--help"]) == 0 and "perfetto" in capsys.readouterr().out
+
+
+needs_browser = pytest.mark.skipif(
+    shutil.which("chromium") is None, reason="there is no chromium to look at the page with"
+)
+
+
+def seen_in_browser(page, tmp_path):
+    """The document after its script ran."""
     quiet = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
     words = [
         "chromium",
@@ -219,8 +267,40 @@ def test_a_browser_shows_the_samples_and_runs_nothing_of_theirs(tmp_path):
         *quiet,
         f"--user-data-dir={tmp_path / 'profile'}",
     ]
-    done = subprocess.run([*words, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=90)
-    dom = done.stdout
-    assert "<title>run · run report</title>" in dom and "<img" not in dom, done.stderr[-500:]
+    file = tmp_path / "page.html"
+    file.write_text(page, "utf-8")
+    done = subprocess.run([*words, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=90)
+    assert "</html>" in done.stdout, done.stderr[-500:]
+    return done.stdout
+
+
+@needs_browser
+def test_a_browser_shows_the_samples_and_runs_nothing_of_theirs(tmp_path):
+    dom = seen_in_browser(render(hostile(tmp_path / "run")), tmp_path)
+    assert "<title>run · run report</title>" in dom and "<img" not in dom
     assert dom.count('class="tok') > 6 and "&lt;/script&gt;&lt;script&gt;document.title='owned'" in dom
     assert '<option value="1">rollout 0</option>' in dom
+
+
+@needs_browser
+def test_plots_and_tokens_tell_their_values_in_a_browser(tmp_path):
+    """What a hand would do, done by a script, for which this copy of the page lets go of its policy."""
+    learned(tmp_path / "run", steps=21)
+    hand = """<script>
+      const key = (where, key) => where.dispatchEvent(new KeyboardEvent("keydown", { key }));
+      const plots = document.querySelectorAll("figure svg"), box = plots[0].getBoundingClientRect();
+      plots[0].dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + box.width * 0.55, clientY: box.top + 9 }));
+      plots[1].focus();
+      key(plots[1], "Home");
+      chooser.value = "1";
+      chooser.dispatchEvent(new Event("change"));
+      const response = document.querySelectorAll("#sample .text")[1];
+      key(response, "ArrowRight");
+      key(response, "ArrowRight");
+    </script></body>"""
+    page = re.sub("<meta http-equiv[^>]*>", "", render(read_run(tmp_path / "run"))).replace("</body>", hand)
+    dom = seen_in_browser(page, tmp_path)
+    tips = [re.sub("<[^>]+>", " ", tip) for tip in re.findall('<div class="tip"[^>]*>(.*?)</div>', dom)]
+    assert re.search(r"rollout 1\d\s+reward\s+0\.\d", tips[0]) and re.search(r"rollout 0\s+rev3\s+0\.1\b", tips[1])
+    assert re.search(r'<p class="detail">"\d": probability [\d.]+, logprob -[\d.]+</p>', dom)
+    assert dom.count(" chosen") == 1

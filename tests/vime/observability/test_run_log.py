@@ -1,7 +1,9 @@
 """The log of a run: what is written is read, whatever a crash cut off and whatever a resume did again."""
 
+import errno
 import json
 import math
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -67,13 +69,15 @@ def test_what_a_resume_does_again_replaces_what_was_there(tmp_path):
         log.log({"rollout/raw_reward": 0.0, "rollout/old": 1.0}, "rollout/step", step)
         log.log({"train/loss": 0.0}, "train/step", 2 * step)
         log.samples(step, [sample("123", "321", 1.0, draw)])
+        log.samples(step, [sample("123", "321", 1.0, draw)], "eval")
     again = RunLog(tmp_path)
-    again.resume({"rollout/step": 3, "train/step": 6})
+    again.resume({"rollout/step": 3, "train/step": 6, "eval/step": 4})
     again.log({"rollout/raw_reward": 1.0}, "rollout/step", 3)
     run = read_run(tmp_path)
     assert points(tmp_path, "rollout/raw_reward") == [(0, 0.0), (1, 0.0), (2, 0.0), (3, 1.0)]
     assert run.series["rollout/old"].steps == (0, 1, 2) and run.series["train/loss"].steps == (0, 2, 4)
-    assert [file.rollout_id for file in run.samples] == [0, 1, 2] and run.resumes == 1
+    kept = {kind: [file.rollout_id for file in run.samples if file.kind == kind] for kind in ("rollout", "eval")}
+    assert kept == {"rollout": [0, 1, 2], "eval": [0, 1, 2, 3]} and run.resumes == 1
 
 
 def test_samples_are_few_and_replaced_whole(tmp_path):
@@ -91,6 +95,23 @@ def test_samples_are_few_and_replaced_whole(tmp_path):
         "rollout_4.jsonl",
         "eval_4.jsonl",
     }
+
+
+def test_a_full_disk_is_told_and_costs_no_line_but_its_own(tmp_path, monkeypatch):
+    log, real = RunLog(tmp_path), os.write
+    log.log({"x": 0}, "train/step", 0)
+
+    def full(handle, data):
+        if len(data) < 20:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(handle, data[: len(data) - 9])
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        log.log({"x": 1}, "train/step", 1)
+    monkeypatch.setattr(os, "write", real)
+    log.log({"x": 2}, "train/step", 2)
+    assert points(tmp_path, "x") == [(0, 0.0), (2, 2.0)] and read_run(tmp_path).damaged == 1
 
 
 def test_two_writers_at_a_time_lose_nothing(tmp_path):

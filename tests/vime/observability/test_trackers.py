@@ -1,6 +1,7 @@
 """The timer, the trackers that are asked for, and progress on a terminal and in a pipe."""
 
 import builtins
+import inspect
 import io
 import logging
 from argparse import Namespace
@@ -8,11 +9,12 @@ from argparse import Namespace
 import pytest
 
 from vime.observability import logging_utils
-from vime.observability.progress import Progress
+from vime.observability.progress import TerminalProgress
 from vime.observability.run_read import read_run
 from vime.observability.timer import Timer, inverse_timer, process_timer, timer, with_defer
 from vime.observability.tracking_error import TrackingUnavailable
 from vime.observability.wandb_utils import public
+from vime.train.progress import Progress as Told
 
 
 class Clock:
@@ -133,47 +135,55 @@ def test_the_logger_keeps_what_is_configured():
 
 def test_a_pipe_gets_a_line_a_step():
     clock, stream = Clock(), io.StringIO()
-    with Progress(total=12, stream=stream, clock=clock) as progress:
-        with progress.phase("engine starting"):
-            clock.now += 12.25
-        progress.evaluated({"eval/rev3": 0.105, "eval/rev3/response_len/mean": 4.0, "eval/step": 0})
-        progress.begin()
+    with TerminalProgress(stream, clock) as progress:
+        for second in range(7):
+            clock.now = second
+            progress.starting(f"engine 0 starts ({second})")
+        clock.now = 12.25
+        progress.begin(0, 12)
+        progress.step("eval/step", 0, {"eval/rev3": 0.105, "eval/rev3/response_len/mean": 4.0, "eval/step": 0})
         for step in range(2):
             clock.now += 0.5
-            progress.step(step, {"rollout/raw_reward": 0.25, "train/train_rollout_logprob_abs_diff": 4e-8})
-        with pytest.raises(OSError), progress.phase("checkpoint"):
-            clock.now += 1
-            raise OSError
+            figures = {"rollout/raw_reward": 0.25, "train/train_rollout_logprob_abs_diff": 4e-8}
+            progress.step("rollout/step", step, figures)
+        progress.say("engine 1 died\x1b[2J\r")
     assert stream.getvalue().splitlines() == [
-        "engine starting ...",
-        "engine starting: 12.2 s",
-        "evaluation: rev3 0.105",
+        "0 s: engine 0 starts (0)",
+        "5 s: engine 0 starts (5)",
+        "started after 12.2 s",
+        "evaluation after 0 rollouts: rev3 0.105",
         "rollout  1/12  reward 0.250  rev3 0.105  0.50 s/step  6 s left  logprob diff 4e-8",
         "rollout  2/12  reward 0.250  rev3 0.105  0.50 s/step  5 s left  logprob diff 4e-8",
-        "checkpoint ...",
-        "checkpoint: failed after 1.0 s",
+        "engine 1 died·[2J·",
+        "2 rollouts in 13.2 s, the start included",
     ]
 
 
 @pytest.mark.parametrize("colour", [True, False])
 def test_a_terminal_gets_one_line_that_renews_itself(monkeypatch, colour):
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("NO_COLOR", "") if colour else monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("NO_COLOR", "" if colour else "1")
     stream = Terminal()
-    with Progress(total=40, stream=stream) as progress:
-        with progress.phase("engine starting"):
-            pass
-        progress.begin()
-        progress.step(9, {"rollout/raw_reward": 0.5})
-        progress.note("[bold]checkpoint[/bold] saved")
+    with TerminalProgress(stream) as progress:
+        progress.starting("engine 0 loads")
+        progress.begin(0, 40)
+        progress.step("rollout/step", 9, {"rollout/raw_reward": 0.5})
+        progress.say("[bold]checkpoint[/bold] saved")
     said = stream.getvalue()
-    assert "engine starting: 0.0 s" in said and "[bold]checkpoint[/bold] saved" in said and "━━━━" in said
+    assert "started after 0." in said and "[bold]checkpoint[/bold] saved" in said and "━━━━" in said
     assert "rollout 10/40  reward 0.500" in said and ("\x1b[32m" in said) == colour
+
+
+def test_it_is_what_the_loop_tells():
+    for name in ("starting", "begin", "step", "say"):
+        told, here = (list(inspect.signature(getattr(kind, name)).parameters) for kind in (Told, TerminalProgress))
+        assert told == here
 
 
 def test_a_dumb_terminal_is_a_pipe(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     stream = Terminal()
-    with Progress(stream=stream) as progress:
-        progress.step(0, {"rollout/raw_reward": 0.5})
-    assert stream.getvalue() == "rollout 1  reward 0.500\n"
+    with TerminalProgress(stream) as progress:
+        progress.step("rollout/step", 0, {"rollout/raw_reward": 0.5})
+    assert stream.getvalue() == "rollout 1/0  reward 0.500\n"

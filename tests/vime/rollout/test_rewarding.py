@@ -7,6 +7,7 @@ import time
 import pytest
 from rollout_world import options
 
+from vime.rollout.hooks import HookInvalid
 from vime.rollout.rewarding import RewardFailed, RewardInvalid, RewardRunner
 from vime.rollout.rm_hub import RewardTypeRefused, async_rm, batched_async_rm
 from vime.utils.types import Sample
@@ -80,7 +81,7 @@ def test_a_failure_is_tried_again():
 
 
 def test_a_failure_is_raised_with_its_cause_when_tries_are_used_up():
-    with pytest.raises(RewardFailed, match="judge fell over.*--rm-on-failure") as raised:
+    with pytest.raises(RewardFailed, match=r"judge fell over.*--rm-on-failure") as raised:
         rewarded("raise", rm_retries=2)
     assert isinstance(raised.value.__cause__, RuntimeError) and len(calls) == 3
 
@@ -184,3 +185,9 @@ def test_types_by_name_and_by_a_samples_metadata():
     ]
     rewards = asyncio.run(batched_async_rm(args, samples))
     assert rewards == [1.0, 1.0, 0.0, 1.0, 1.0, {"score": 1.0, "acc": True, "pred": "7"}]
+
+
+def test_a_function_that_is_not_there_stops_the_run_whatever_the_policy():
+    args = options(custom_rm_path=f"{__name__}.absent", rm_on_failure="zero", rm_retries=3)
+    with pytest.raises(HookInvalid, match="has no 'absent'"):
+        asyncio.run(RewardRunner(args).reward_one(args, Sample()))

@@ -67,7 +67,7 @@ class MegatronTrainRayActor:
         if args.custom_megatron_init_path is not None:
             load_function(args.custom_megatron_init_path)(args)
         started = start_trainer(args, wants_reference(args) if with_ref is None else with_ref)
-        self.trainer, self.reference = started.trainer, started.reference
+        self.trainer, self.weight_sets = started.trainer, started.sets
         self._device = next(self.trainer.model[0].parameters()).device
         self.weight_version = started.rollout_id
         return started.rollout_id
@@ -147,9 +147,11 @@ class MegatronTrainRayActor:
         before it unless something reads them earlier.
         """
         args = self.args
-        if self.reference is not None:
-            with watch("ref_log_probs"), self.reference.in_force(self.trainer.model):
-                share["ref_log_probs"] = self.compute_log_prob(share)
+        if "ref" in self.weight_sets.backup_tags:
+            with watch("ref_log_probs"):
+                self.weight_sets.backup("actor")
+                with self.weight_sets.using("ref"):
+                    share["ref_log_probs"] = self.compute_log_prob(share)
         read_earlier = (
             args.kl_coef != 0
             or args.custom_advantage_function_path is not None
@@ -175,8 +177,9 @@ class MegatronTrainRayActor:
         if self._needs_engine_log_probs and "log_probs" not in share:
             share["log_probs"] = [seen.log_probs[position] for position in range(len(share["tokens"]))]
         metrics = step.reduce_metrics(args, seen, update)
+        rate = trainer.optimizer.param_groups[0]["lr"]
         made, norm = step.apply_update(args, trainer, update) if finite else (False, float("nan"))
-        metrics |= {"grad_norm": norm, "lr-pg_0": trainer.optimizer.param_groups[0]["lr"], "skipped": float(not made)}
+        metrics |= {"grad_norm": norm, "lr-pg_0": rate, "skipped": float(not made)}
         return {f"train/{name}": value for name, value in metrics.items()} | figures
 
     def _agreement(self, rollout_id: int, share: RolloutBatch, log_probs: Mapping[int, torch.Tensor]) -> Metrics:
@@ -184,8 +187,9 @@ class MegatronTrainRayActor:
         if share.get("rollout_log_probs") is None:
             return {}
         every = step.measure_agreement(share, log_probs)
-        current = step.measure_agreement(share, log_probs, self._is_current(share))
         if self._engine_is_current:
+            told = self._synced and share.get("weight_versions") is not None
+            current = step.measure_agreement(share, log_probs, self._is_current(share)) if told else every
             check_agreement(current, bounds_of(self.args), rollout_id)
         return {
             "train/train_rollout_logprob_abs_diff": every.mean,
@@ -212,8 +216,8 @@ class MegatronTrainRayActor:
 
     def _maybe_update_reference(self, rollout_id: int) -> None:
         interval = self.args.ref_update_interval
-        if interval is not None and self.reference is not None and (rollout_id + 1) % interval == 0:
-            self.reference.take(self.trainer.model)
+        if interval is not None and "ref" in self.weight_sets.backup_tags and (rollout_id + 1) % interval == 0:
+            self.weight_sets.backup("ref")
 
     def _merged(self, share: Mapping[str, Any], watch: Stopwatch) -> Metrics:
         """The figures of the updates together, the rollout's own, and times."""

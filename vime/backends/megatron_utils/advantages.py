@@ -49,7 +49,7 @@ def compute_advantages_and_returns(args: Namespace, rollout_data: RolloutBatch) 
     if args.normalize_advantages:
         group = parallel_state.get_data_parallel_group(with_context_parallel=True)
         white = distributed_masked_whiten(torch.cat(advantages), torch.cat(masks), process_group=group)
-        advantages = list(white.split([len(one) for one in advantages]))
+        advantages = list(white.split(list(rollout_data["response_lengths"])))
     rollout_data["advantages"], rollout_data["returns"] = list(advantages), list(returns)
 
 
@@ -57,7 +57,8 @@ def _kl(args: Namespace, rollout_data: RolloutBatch) -> list[torch.Tensor]:
     """The KL of the policy to the reference a token, where it counts in the reward; else zeros."""
     masks = rollout_data["loss_masks"]
     if args.kl_coef == 0:
-        return [torch.zeros_like(mask) for mask in masks]
+        every = torch.cat([*masks])
+        return list(torch.zeros_like(every).split(list(rollout_data["response_lengths"])))
     current = rollout_data["rollout_log_probs"] if args.use_rollout_logprobs else rollout_data["log_probs"]
     reference = rollout_data["ref_log_probs"]
     return [

@@ -17,19 +17,20 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Bucket:
-    """Sequences attended to together. `rows` int64 [n, longest]: where each token is in the pack, padded with the
-    sequence's last token; `real` bool [n, longest]: which of them are no padding."""
+class Buckets:
+    """The sequences of a pack of T tokens, grouped by length."""
 
-    rows: Tensor
-    real: Tensor
+    rows: tuple[Tensor, ...]
+    """A group: int64 [sequences, longest], where each token is in the pack; on the right their last ones again."""
+    back: Tensor
+    """int64 [T]: where each token of the pack is in all the groups, one after the other."""
 
 
 @dataclass
 class Packing(PackedSeqParams):
     """Megatron-core's description of a pack, and its buckets."""
 
-    buckets: tuple[Bucket, ...] = ()
+    buckets: Buckets | None = None
 
 
 def packing(cu_seqlens: Tensor, max_seqlen: int) -> Packing:
@@ -44,20 +45,21 @@ def packing(cu_seqlens: Tensor, max_seqlen: int) -> Packing:
     )
 
 
-def buckets(cu_seqlens: Tensor) -> tuple[Bucket, ...]:
-    """The sequences by the power of two that their length does not exceed; empty ones are in none."""
-    ends = cu_seqlens.tolist()
+def buckets(cu_seqlens: Tensor) -> Buckets:
+    """The sequences by the power of two that their length does not exceed; empty ones are in no group."""
     alike: dict[int, list[tuple[int, int]]] = {}
-    for start, end in itertools.pairwise(ends):
+    for start, end in itertools.pairwise(cu_seqlens.tolist()):
         if end > start:
             alike.setdefault((end - start - 1).bit_length(), []).append((start, end - start))
-    return tuple(_bucket(spans, cu_seqlens.device) for _, spans in sorted(alike.items()))
-
-
-def _bucket(spans: list[tuple[int, int]], device: torch.device) -> Bucket:
-    starts, lengths = torch.tensor(spans, device=device).unsqueeze(-1).unbind(1)
-    offsets = torch.arange(max(length for _, length in spans), device=device)
-    return Bucket(starts + torch.minimum(offsets, lengths - 1), offsets < lengths)
+    rows, back, offset = [], torch.empty(int(cu_seqlens[-1]), dtype=torch.int64), 0
+    for _, spans in sorted(alike.items()):
+        starts, lengths = torch.tensor(spans).unsqueeze(-1).unbind(1)
+        places = torch.arange(int(lengths.max()))
+        group = starts + torch.minimum(places, lengths - 1)
+        back[group[places < lengths]] = offset + (places < lengths).flatten().nonzero().flatten()
+        offset += group.numel()
+        rows.append(group.to(cu_seqlens.device))
+    return Buckets(tuple(rows), back.to(cu_seqlens.device))
 
 
 class PackedAttention(MegatronModule):
@@ -69,6 +71,8 @@ class PackedAttention(MegatronModule):
         super().__init__(config=config)
         if config.attention_dropout:
             raise ValueError("packed attention has no dropout: leave out --attention-dropout")
+        if config.context_parallel_size > 1:
+            raise ValueError("packed attention has whole sequences: set --context-parallel-size to 1 on a CPU")
         self.layer_number = layer_number
         self.softmax_scale = softmax_scale
 
@@ -85,12 +89,12 @@ class PackedAttention(MegatronModule):
         """query [T, heads, D]; key, value [T, groups, D]; the answer [T, heads * D]."""
         if packed_seq_params is None:
             raise ValueError("this attention is for packed sequences: call the model through forward_logits")
-        parts = getattr(packed_seq_params, "buckets", ()) or buckets(packed_seq_params.cu_seqlens_q)
-        out = query.new_zeros(query.shape)
-        for part in parts:
-            q, k, v = (states[part.rows].transpose(1, 2) for states in (query, key, value))
-            attended = F.scaled_dot_product_attention(
+        groups = getattr(packed_seq_params, "buckets", None) or buckets(packed_seq_params.cu_seqlens_q)
+        attended = []
+        for rows in groups.rows:
+            q, k, v = (states[rows].transpose(1, 2) for states in (query, key, value))
+            out = F.scaled_dot_product_attention(
                 q, k, v, is_causal=True, scale=self.softmax_scale, enable_gqa=q.shape[1] != k.shape[1]
             )
-            out = out.index_put((part.rows[part.real],), attended.transpose(1, 2)[part.real])
-        return out.flatten(1)
+            attended.append(out.transpose(1, 2).flatten(0, 1))
+        return torch.cat(attended)[groups.back].flatten(1)

@@ -1,5 +1,6 @@
 """A rank's share of training data as tensors, and its micro-batches one after the other."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,11 +22,17 @@ _TENSORS = {
 def to_tensors(share: RolloutBatch, device: torch.device | str) -> RolloutBatch:
     """The share with its per-token columns as tensors on `device`: tokens int64, the others float32."""
     tensors = {
-        name: [torch.as_tensor(one, dtype=dtype, device=device) for one in share[name]]
-        for name, dtype in _TENSORS.items()
-        if share.get(name) is not None
+        name: _as_tensors(share[name], dtype, device) for name, dtype in _TENSORS.items() if share.get(name) is not None
     }
     return {**share, **tensors}
+
+
+def _as_tensors(column: Sequence[Any], dtype: torch.dtype, device: torch.device | str) -> list[torch.Tensor]:
+    """The rows of a column as views of one tensor, which is made at once."""
+    if any(isinstance(one, torch.Tensor) for one in column):
+        return [torch.as_tensor(one, dtype=dtype, device=device) for one in column]
+    flat = torch.tensor(list(itertools.chain.from_iterable(column)), dtype=dtype, device=device)
+    return list(flat.split([len(one) for one in column]))
 
 
 class DataIterator:
@@ -48,8 +55,15 @@ class DataIterator:
         indices = self.micro_batch_indices[self.offset]
         batch = self.get_next(("tokens", "total_lengths", "response_lengths", "loss_masks", *keys))
         batch = {key: column for key, column in batch.items() if column is not None}
-        packed = pack(batch["tokens"], batch["response_lengths"], sample_indices=indices, pad_multiple=pad_multiple)
-        return packed, batch | {"unconcat_tokens": batch["tokens"], "tokens": packed.tokens}
+        packed = pack(
+            batch["tokens"],
+            batch["response_lengths"],
+            lengths=batch["total_lengths"],
+            sample_indices=indices,
+            pad_multiple=pad_multiple,
+        )
+        own = {"tokens": packed.tokens, "response_rows": packed.rows, "response_tokens": packed.targets}
+        return packed, batch | {"unconcat_tokens": batch["tokens"]} | own
 
     def reset(self) -> "DataIterator":
         """Begin again."""

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from vime.backends.megatron_utils.forward import forward_logits
-from vime.backends.megatron_utils.loss import get_log_probs_and_entropy
+from vime.backends.megatron_utils.loss import response_log_probs
 from vime.backends.megatron_utils.packing import PackedBatch, pack
 from vime.utils.dp_schedule import token_budget
 from vime.utils.seqlen_balancing import best_fit_pack
@@ -25,24 +25,20 @@ def compute_log_probs(
         chunk.eval()
     found: dict[int, torch.Tensor] = {}
     for positions in _bins(args, share["total_lengths"]):
-        tokens = [share["tokens"][i] for i in positions]
-        packed = pack(tokens, [share["response_lengths"][i] for i in positions], pad_multiple=pad_multiple)
-        found |= dict(zip(positions, _pass(args, model[0], tokens, packed), strict=True))
-    return [found[position] for position in range(len(share["tokens"]))]
+        packed = pack(
+            [share["tokens"][i] for i in positions],
+            [share["response_lengths"][i] for i in positions],
+            lengths=[share["total_lengths"][i] for i in positions],
+            pad_multiple=pad_multiple,
+        )
+        found |= dict(zip(positions, _pass(args, model[0], packed), strict=True))
+    return [found[position] for position in range(len(share["total_lengths"]))]
 
 
-def _pass(
-    args: Namespace, model: torch.nn.Module, tokens: Sequence[torch.Tensor], packed: PackedBatch
-) -> list[torch.Tensor]:
+def _pass(args: Namespace, model: torch.nn.Module, packed: PackedBatch) -> list[torch.Tensor]:
     logits = forward_logits(model, packed.tokens, packed.position_ids, packed.cu_seqlens, packed.max_seqlen)
-    _, found = get_log_probs_and_entropy(
-        logits,
-        args=args,
-        unconcat_tokens=tokens,
-        total_lengths=packed.lengths,
-        response_lengths=packed.response_lengths,
-    )
-    return found["log_probs"]
+    log_probs, _ = response_log_probs(args, logits, packed.rows, packed.targets)
+    return list(log_probs.split(list(packed.response_lengths)))
 
 
 def _bins(args: Namespace, lengths: Sequence[int]) -> list[list[int]]:

@@ -67,11 +67,26 @@ def get_log_probs_and_entropy(
     At `args.rollout_temperature`, as the engine reports its own. The entropy has a gradient where `args.entropy_coef`
     asks for it. `overwrite` as in vime.learning.logprobs.
     """
-    logits = logits.squeeze(0) if logits.dim() == 3 else logits
-    rows = response_rows(total_lengths, response_lengths, logits.device)
-    targets = torch.cat([one[len(one) - r :] for one, r in zip(unconcat_tokens, response_lengths, strict=True)])
-    log_probs, entropy = chosen_logprobs(
-        logits,
+    names = ("unconcat_tokens", "total_lengths", "response_lengths")
+    batch = dict(zip(names, (unconcat_tokens, total_lengths, response_lengths), strict=True))
+    log_probs, entropy = response_log_probs(args, logits, *_responses(batch, logits), with_entropy, overwrite)
+    found = {"log_probs": list(log_probs.split(list(response_lengths)))}
+    if entropy is not None:
+        found["entropy"] = list(entropy.split(list(response_lengths)))
+    return torch.empty(0, device=logits.device), found
+
+
+def response_log_probs(
+    args: Namespace,
+    logits: torch.Tensor,
+    rows: torch.Tensor,
+    targets: torch.Tensor,
+    with_entropy: bool = False,
+    overwrite: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """(logprobs, entropy or None) [N] of `targets`, each by its row of logits [1, T, V / ranks] or [T, V / ranks]."""
+    return chosen_logprobs(
+        logits.squeeze(0) if logits.dim() == 3 else logits,
         targets,
         rows=rows,
         group=tensor_group(),
@@ -82,10 +97,6 @@ def get_log_probs_and_entropy(
         overwrite=overwrite,
         vocab_size=args.vocab_size,
     )
-    found = {"log_probs": list(log_probs.split(list(response_lengths)))}
-    if entropy is not None:
-        found["entropy"] = list(entropy.split(list(response_lengths)))
-    return torch.empty(0, device=logits.device), found
 
 
 def get_responses(
@@ -126,17 +137,8 @@ def policy_terms(
     """
     masks = torch.cat(batch["loss_masks"])
     kept = masks > 0
-    found = get_log_probs_and_entropy(
-        logits,
-        args=args,
-        unconcat_tokens=batch["unconcat_tokens"],
-        total_lengths=batch["total_lengths"],
-        response_lengths=batch["response_lengths"],
-        with_entropy=True,
-        overwrite=overwrite,
-    )[1]
     lengths = list(batch["response_lengths"])
-    raw = torch.cat(found["log_probs"])
+    raw, entropy = response_log_probs(args, logits, *_responses(batch, logits), with_entropy=True, overwrite=overwrite)
     current = torch.where(kept, raw, 0.0)
     detached = list(current.detach().split(lengths))
     trainers = _clean(batch.get("log_probs"), kept, lengths) or detached
@@ -163,7 +165,7 @@ def policy_terms(
     pg_loss, reduce_pg = _corrected(args, batch, pg_loss, ppo_kl, trainers, sum_of_sample_mean, metrics)
 
     pg_loss = reduce_pg(pg_loss)
-    entropy_loss = sum_of_sample_mean(torch.cat(found["entropy"]))
+    entropy_loss = sum_of_sample_mean(entropy)
     loss = pg_loss - args.entropy_coef * entropy_loss if args.entropy_coef else pg_loss
     if args.use_kl_loss:
         reference = torch.cat(_clean(batch["ref_log_probs"], kept, lengths))
@@ -185,14 +187,9 @@ def sft_loss_function(
     args: Namespace, batch: RolloutBatch, logits: torch.Tensor, sum_of_sample_mean: Reducer
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """(loss, metrics): the negative logprob of the response tokens. Supervised text was not sampled: no temperature."""
-    _, found = get_log_probs_and_entropy(
-        logits,
-        args=args.replace(rollout_temperature=1.0) if hasattr(args, "replace") else args,
-        unconcat_tokens=batch["unconcat_tokens"],
-        total_lengths=batch["total_lengths"],
-        response_lengths=batch["response_lengths"],
-    )
-    loss = -sum_of_sample_mean(torch.cat(found["log_probs"]))
+    plain = Namespace(**{**vars(args), "rollout_temperature": 1.0})
+    log_probs, _ = response_log_probs(plain, logits, *_responses(batch, logits))
+    loss = -sum_of_sample_mean(log_probs)
     return loss, _detached({"loss": loss})
 
 
@@ -235,6 +232,16 @@ def _corrected(
         make = load_function(args.custom_pg_loss_reducer_function_path)
         reduce = make(batch["total_lengths"], batch["response_lengths"], masks, args.calculate_per_token_loss)
     return pg_loss, reduce
+
+
+def _responses(batch: RolloutBatch, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(rows of the logits, response tokens), [N] each; made here where the batch does not bring them."""
+    if "response_rows" in batch:
+        return batch["response_rows"], batch["response_tokens"]
+    lengths = batch["response_lengths"]
+    spans = zip(batch["unconcat_tokens"], batch["total_lengths"], lengths, strict=True)
+    targets = torch.cat([one[total - response : total] for one, total, response in spans])
+    return response_rows(batch["total_lengths"], lengths, logits.device), targets
 
 
 def _clean(values: Sequence[torch.Tensor] | None, kept: torch.Tensor, lengths: list[int]) -> list[torch.Tensor] | None:

@@ -26,8 +26,12 @@ from vime.utils.misc import load_function
 def build_model(args: Namespace) -> list[GPTModel]:
     """This rank's part of the model with random weights, in args.dtype, in a list as Megatron-core's schedules take it.
 
-    `init_parallel` comes first. Its logits stay divided over the tensor-parallel ranks.
+    `init_parallel` comes first, with the layout of `args` (else ValueError). The logits stay divided over the
+    tensor-parallel ranks.
     """
+    ranks = parallel_state.get_tensor_model_parallel_world_size()
+    if ranks != args.tensor_model_parallel_size:
+        raise ValueError(f"{ranks} tensor ranks were set up, and args want {args.tensor_model_parallel_size}")
     model = get_model_provider_func(args)(
         pre_process=parallel_state.is_pipeline_first_stage(), post_process=parallel_state.is_pipeline_last_stage()
     )

@@ -1,5 +1,6 @@
 """Samples of one micro-batch laid end to end, as one pass of the model takes them."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,25 +40,32 @@ def pack(
     tokens: Sequence[torch.Tensor],
     response_lengths: Sequence[int],
     *,
+    lengths: Sequence[int] | None = None,
     sample_indices: Sequence[int] | None = None,
     pad_multiple: int = 1,
 ) -> PackedBatch:
-    """The samples `tokens` (each [L] int64, prompt and response), padded to a multiple of `pad_multiple` tokens."""
-    lengths = [len(one) for one in tokens]
+    """The samples `tokens` (each [L] int64, prompt and response), padded to a multiple of `pad_multiple` tokens.
+
+    `lengths`, where they are known, saves asking every tensor.
+    """
+    lengths = [len(one) for one in tokens] if lengths is None else list(lengths)
     device = tokens[0].device
     pad = -sum(lengths) % pad_multiple
-    sequences = [*tokens, tokens[0].new_full((pad,), _PAD_TOKEN)] if pad else list(tokens)
-    bounds = [0]
-    for one in sequences:
-        bounds.append(bounds[-1] + len(one))
-    every = torch.cat(sequences)
+    if pad:
+        tokens = [*tokens, torch.full((pad,), _PAD_TOKEN, dtype=torch.int64, device=device)]
+    sequences = [*lengths, pad] if pad else lengths
+    bounds = [0, *itertools.accumulate(sequences)]
+    every = torch.cat([*tokens])
+    starts = torch.repeat_interleave(
+        torch.tensor(bounds[:-1], device=device), torch.tensor(sequences, device=device), output_size=bounds[-1]
+    )
     rows = response_rows(lengths, response_lengths, device)
     return PackedBatch(
         tokens=every.unsqueeze(0),
-        position_ids=torch.cat([torch.arange(len(one), device=device) for one in sequences]).unsqueeze(0),
+        position_ids=(torch.arange(bounds[-1], device=device) - starts).unsqueeze(0),
         cu_seqlens=torch.tensor(bounds, dtype=torch.int32, device=device),
-        max_seqlen=max(len(one) for one in sequences),
-        sample_indices=tuple(range(len(tokens)) if sample_indices is None else sample_indices),
+        max_seqlen=max(sequences),
+        sample_indices=tuple(range(len(lengths)) if sample_indices is None else sample_indices),
         lengths=tuple(lengths),
         response_lengths=tuple(response_lengths),
         rows=rows,

@@ -1,5 +1,6 @@
 """The trainer's process groups: torch.distributed over gloo or NCCL, and Megatron-core's groups in it."""
 
+import random
 from dataclasses import dataclass
 
 import torch
@@ -56,16 +57,18 @@ def init_parallel(
     if world > 1 and master is None:
         raise ValueError("several ranks need `master`, host:port of the first")
     shim = CpuShim().start() if device.is_cpu else None
-    if device.is_cpu:
-        torch.set_num_threads(device.trainer_threads or 1)
-    else:
-        torch.cuda.set_device(local_rank)
-    _join(rank, world, master, device)
-    parallel_state.initialize_model_parallel(
-        tensor_model_parallel_size=tp, pipeline_model_parallel_size=pp, context_parallel_size=cp
-    )
-    torch.manual_seed(seed)
-    tensor_parallel.model_parallel_cuda_manual_seed(seed)
+    try:
+        _join(rank, world, master, device, local_rank)
+        parallel_state.initialize_model_parallel(
+            tensor_model_parallel_size=tp, pipeline_model_parallel_size=pp, context_parallel_size=cp
+        )
+        random.seed(seed)
+        torch.manual_seed(seed)
+        tensor_parallel.model_parallel_cuda_manual_seed(seed)
+    except BaseException:
+        if shim is not None:
+            shim.stop()
+        raise
     return Parallel(
         rank=rank,
         world=world,
@@ -82,6 +85,10 @@ def init_parallel(
     )
 
 
-def _join(rank: int, world: int, master: str | None, device: Device) -> None:
+def _join(rank: int, world: int, master: str | None, device: Device, local_rank: int) -> None:
+    if device.is_cpu:
+        torch.set_num_threads(device.trainer_threads or 1)
+    else:
+        torch.cuda.set_device(local_rank)
     where = {"store": torch.distributed.HashStore()} if master is None else {"init_method": f"tcp://{master}"}
     torch.distributed.init_process_group(device.backend, rank=rank, world_size=world, **where)

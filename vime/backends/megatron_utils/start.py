@@ -10,16 +10,17 @@ import torch
 from vime.backends.megatron_utils.checkpoint import TrainState, is_checkpoint, load_checkpoint
 from vime.backends.megatron_utils.model_provider import build_model, data_parallel
 from vime.backends.megatron_utils.optimizer import build_optimizer, build_scheduler
-from vime.backends.megatron_utils.reference import OtherWeights
 from vime.backends.megatron_utils.weights import load_hf
+from vime.backends.megatron_utils.weights_backup import WeightSets, parameters_of
 
 
 @dataclass(frozen=True)
 class Started:
-    """A trainer that is ready, the reference model's weights if there is one, and the rollout to begin with."""
+    """A trainer that is ready, the sets of weights beside it ("ref" if there is a reference model), and the rollout to
+    begin with."""
 
     trainer: TrainState
-    reference: OtherWeights | None
+    sets: WeightSets
     rollout_id: int
 
 
@@ -35,10 +36,10 @@ def start_trainer(args: Namespace, with_ref: bool) -> Started:
     The reference's are from args.ref_load. Raises CheckpointError and WeightsError.
     """
     model = build_model(args)
-    reference = None
+    sets = WeightSets(parameters_of(model))
     if with_ref:
         _load_weights(args.ref_load, model, args.ref_ckpt_step)
-        reference = OtherWeights(model)
+        sets.backup("ref")
     resumes = args.load is not None and is_checkpoint(args.load)
     if not resumes:
         load_hf(model, _hugging_face_folder(args))
@@ -46,13 +47,13 @@ def start_trainer(args: Namespace, with_ref: bool) -> Started:
     optimizer = build_optimizer(args, chunks)
     trainer = TrainState(chunks, optimizer, build_scheduler(args, optimizer))
     if not resumes:
-        return Started(trainer, reference, 0)
+        return Started(trainer, sets, 0)
     done = load_checkpoint(
         args.load, trainer, args.ckpt_step, optimizer=not args.no_load_optim, rng=not args.no_load_rng
     )
     if args.no_load_optim:
         optimizer.reload_model_params()
-    return Started(trainer, reference, 0 if args.finetune else done + 1)
+    return Started(trainer, sets, 0 if args.finetune else done + 1)
 
 
 def _hugging_face_folder(args: Namespace) -> str:

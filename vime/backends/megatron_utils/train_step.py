@@ -123,7 +123,7 @@ def run_passes(args: Namespace, trainer: TrainState, share: RolloutBatch, update
 
 
 def apply_update(args: Namespace, trainer: TrainState, update: Update) -> tuple[bool, float]:
-    """The optimizer's step and the schedule's: (whether the weights changed, the gradient's norm before clipping).
+    """The optimizer's step, and the schedule's if it was made: (whether the weights changed, the gradient's norm before clipping).
 
     Raises NonFiniteUpdate where the norm is not finite, unless args.nonfinite_update says to skip.
     """
@@ -134,7 +134,8 @@ def apply_update(args: Namespace, trainer: TrainState, update: Update) -> tuple[
             f"update {update.number}: the gradient's norm is {norm}, though the loss is finite; the weights are as before. "
             f"Lower --lr or --clip-grad, or set --nonfinite-update skip"
         )
-    trainer.scheduler.step(increment=update.rollouts)
+    if made:
+        trainer.scheduler.step(increment=update.rollouts)
     for chunk in trainer.model:
         chunk.zero_grad_buffer()
     trainer.optimizer.zero_grad()
@@ -198,10 +199,10 @@ def _apart(
     ours = torch.cat([log_probs[i] for i in positions])
     theirs = torch.cat([share["rollout_log_probs"][i] for i in positions])
     apart = torch.where(kept, (ours - theirs).abs().double(), 0.0)
-    if not len(apart):
+    if not any(share["response_lengths"][i] for i in positions):
         return 0.0, 0, 0.0, "no sample"
     place = int(apart.argmax())  # of NaN, where there is one
-    ends = torch.tensor([len(log_probs[i]) for i in positions]).cumsum(0)
+    ends = torch.tensor([share["response_lengths"][i] for i in positions]).cumsum(0)
     owner = positions[int(torch.searchsorted(ends, place, right=True))]
     return float(apart.sum()), int(kept.sum()), float(apart[place]), sample_name(share, owner)
 

@@ -22,7 +22,13 @@ def torch_dtype(name: str) -> torch.dtype:
 
 
 def transformer_config(args: Namespace) -> TransformerConfig:
-    """The configuration of the model that `args` describe (see vime.config.model for what its checkpoint implies)."""
+    """The configuration of the model that `args` describe (see vime.config.model for what its checkpoint implies).
+
+    Raises ValueError for what a CPU cannot do.
+    """
+    cpu = detect(args.device).is_cpu
+    if cpu and getattr(args, "recompute_granularity", None) is not None:
+        raise ValueError("--recompute-granularity needs GPUs (it saves their random state): leave it out on a CPU")
     dtype = torch_dtype(args.dtype)
     own = {
         "params_dtype": dtype,
@@ -30,9 +36,8 @@ def transformer_config(args: Namespace) -> TransformerConfig:
         "fp16": args.dtype == "float16",
         "bf16": args.dtype == "bfloat16",
         "activation_func": _ACTIVATIONS[args.activation_func],
-        "use_cpu_initialization": detect(args.device).is_cpu or getattr(args, "use_cpu_initialization", False),
-        "gradient_accumulation_fusion": not detect(args.device).is_cpu
-        and getattr(args, "gradient_accumulation_fusion", False),
+        "use_cpu_initialization": cpu or getattr(args, "use_cpu_initialization", False),
+        "gradient_accumulation_fusion": not cpu and getattr(args, "gradient_accumulation_fusion", False),
     }
     return TransformerConfig(**{**fields_from_args(TransformerConfig, args), **own})
 

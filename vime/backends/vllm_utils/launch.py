@@ -110,15 +110,13 @@ def _words(options: Mapping[str, Any]) -> Iterator[str]:
 def _environment(config: Config, gpus: Sequence[int], environ: Mapping[str, str]) -> dict[str, str]:
     env = without_proxies({name: value for name, value in environ.items() if name not in _ALLOCATOR})
     env |= {"VLLM_SERVER_DEV_MODE": "1", "VLLM_NO_USAGE_STATS": "1", "PYTHONPATH": _import_path(environ)}
-    env |= config.device.engine_env()
+    env |= config.device.engine_env(config.args.vllm_enable_deterministic_inference)
     if gpus:
         env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
     if config.args.update_weight_transport == "ipc":
         env["VLLM_ALLOW_INSECURE_SERIALIZATION"] = "1"
     if hook := config.args.vllm_custom_pull_weights_pre_read_hook:
         env[PRE_READ_HOOK] = hook
-    if config.args.vllm_enable_deterministic_inference:
-        env["VLLM_BATCH_INVARIANT"] = "1"
     return env
 
 

@@ -28,4 +28,7 @@ class Weights:
         None, "Function that an engine's host calls before it reads published weights: (source_dir, target_version)."
     )
     check_weight_update_equal: bool = option(False, "Compare the engines' weights with the trainer's after each sync.")
+    weight_sync_probe: int = option(
+        0, "Prompts that each engine answers after a sync, to compare with the trainer's logprobs; 0 is none.", low=0
+    )
     release_train: bool = option(False, "End the trainer's processes while engines generate.")

@@ -100,6 +100,11 @@ def schedule(c: Check) -> Iterator[Problem]:
         yield c.problem("lr_warmup_iters lr_warmup_fraction", "the warm-up has two lengths", "keep one of them")
     if c.lr_decay_iters and c.lr_warmup_iters > c.lr_decay_iters:
         yield c.problem("lr_warmup_iters lr_decay_iters", "the warm-up is longer than the decay", "shorten it")
+    if c.num_rollout and c.lr_decay_iters is None and c.lr_decay_style != "constant" and not c.debug_rollout_only:
+        updates = c.num_rollout * c.rollout_batch_size * c.n_samples_per_prompt // c.global_batch_size
+        if c.lr_warmup_iters >= max(updates, 1):
+            what = f"the warm-up takes {c.lr_warmup_iters} updates and the run has {updates}"
+            yield c.problem("lr_warmup_iters num_rollout", what, f"set --lr-warmup-iters below {max(updates, 1)}")
 
 
 def saving(c: Check) -> Iterator[Problem]:

@@ -124,22 +124,23 @@ def weight_sync(c: Check) -> Iterator[Problem]:
             "update_weight_transport", "ipc works between processes of one GPU", "add --colocate, or choose nccl"
         )
     if c.update_weight_mode == "delta":
-        if way != "disk":
-            yield c.problem(
-                "update_weight_mode update_weight_transport",
-                "delta goes over disk",
-                "add --update-weight-transport disk",
-            )
-        if c.colocate:
-            yield c.problem(
-                "update_weight_mode colocate", "delta gains nothing on a shared GPU", "leave one of them out"
-            )
-        if not c.update_weight_local_checkpoint_dir:
-            yield c.problem(
-                "update_weight_mode",
-                "delta needs a folder of the engine's host",
-                "set --update-weight-local-checkpoint-dir",
-            )
+        yield c.problem(
+            "update_weight_mode",
+            "only full weights are sent: what changed in an update is nearly every value",
+            "leave it out; --update-weight-local-checkpoint-dir lets each host read its own copy",
+        )
+    if way == "ipc" and c.actor_num_nodes * c.actor_num_gpus_per_node > 1:
+        yield c.problem(
+            "update_weight_transport actor_num_gpus_per_node",
+            "ipc reaches engines on the GPU of the trainer's first rank only",
+            "choose nccl or disk",
+        )
+    if c.check_weight_update_equal and c.rollout_num_gpus_per_engine > 1:
+        yield c.problem(
+            "check_weight_update_equal rollout_num_gpus_per_engine",
+            "weights are compared on engines of one GPU",
+            "leave it out, and set --weight-sync-probe",
+        )
     if c.release_train and (c.update_weight_mode != "full" or way != "disk" or c.save is None):
         yield c.problem("release_train", "needs --save, and full weights over disk", "set those, or leave it out")
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from vime.observability.report.panels import Scale
 
+_TINY = 1e-300
+"""What is smaller is nothing, for a picture."""
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -29,11 +32,11 @@ class Axis:
 
 def axis(values: Sequence[float], start: float, end: float, scale: Scale, count: int = 4) -> Axis:
     """An axis over the values, with about `count` ticks. A log axis leaves out what is not positive."""
-    if scale == "log" and (positive := [value for value in values if value > 0]):
+    if scale == "log" and (positive := [value for value in values if value > _TINY]):
         return _log(min(positive), max(positive), start, end)
     low, high = min(values), max(values)
-    if not high - low > abs(high) * 1e-12:
-        low, high = (low - abs(low) * 0.5, high + abs(high) * 0.5) if low else (0.0, 1.0)
+    if high - low <= max(abs(high) * 1e-12, _TINY):
+        low, high = (low - abs(low) * 0.5, high + abs(high) * 0.5) if abs(low) > _TINY else (0.0, 1.0)
     step = _step((high - low) / count)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(number * step, 12) if step > 1e-9 else number * step for number in range(first, last + 1))

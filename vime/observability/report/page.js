@@ -82,15 +82,24 @@ function token(piece, detail) {
   }
   made.dataset.lp = "";
   made.title = words.join(", ");
-  made.tabIndex = 0;
   const tell = () => {
     document.querySelectorAll(".chosen").forEach((one) => one.classList.remove("chosen"));
     made.classList.add("chosen");
     detail.textContent = JSON.stringify(text) + ": " + words.join(", ");
   };
   made.addEventListener("click", tell);
-  made.addEventListener("focus", tell);
   return made;
+}
+
+function walk(event) {
+  const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const tokens = Array.from(event.currentTarget.querySelectorAll("[data-lp]"));
+  if (move === undefined || !tokens.length) return;
+  event.preventDefault();
+  const now = tokens.findIndex((one) => one.classList.contains("chosen"));
+  const next = tokens[Math.max(0, Math.min(now + move, tokens.length - 1))];
+  next.click();
+  next.scrollIntoView({ block: "nearest" });
 }
 
 function showSample(sample) {
@@ -106,6 +115,9 @@ function showSample(sample) {
   for (const part of ["prompt", "response"]) {
     const text = element("div", "text");
     text.append(...sample[part].map((piece) => token(piece, detail)));
+    text.tabIndex = 0;
+    text.setAttribute("aria-label", part);
+    text.addEventListener("keydown", walk);
     place.append(element("p", "part", part), text);
   }
   place.append(detail);

@@ -29,6 +29,8 @@ class Panel:
     lines: tuple[Line, ...]
     scale: Scale = "linear"
     stacked: bool = False
+    total: str = ""
+    """For a stack: the metric of the whole, of which what no line accounts for is drawn as `other`."""
     unit: str = ""
     low: float | None = None
     high: float | None = None
@@ -101,9 +103,10 @@ PANELS: tuple[Panel, ...] = (
             Line("perf/actor_train_time", "update"),
             Line("perf/update_weights_time", "weight sync"),
             Line("perf/eval_time", "evaluation"),
-            Line("perf/save_model_time", "checkpoint"),
+            Line("perf/save_time", "checkpoint"),
         ),
         stacked=True,
+        total="perf/step_time",
         unit=" s",
         low=0,
     ),
@@ -137,7 +140,16 @@ def _lines(panel: Panel, series: Mapping[str, Series]) -> tuple[tuple[str, Serie
             label = (line.label or name).replace("{}", _matched(line.metric, name))
             if finite.steps and label not in found and not _always_zero(panel, finite):
                 found[label] = finite
+    if panel.total in series and found:
+        found["other"] = _rest(series[panel.total].finite(), list(found.values()))
     return tuple(found.items())
+
+
+def _rest(total: Series, parts: list[Series]) -> Series:
+    """What of the total none of the parts accounts for."""
+    known = [dict(zip(part.steps, part.values)) for part in parts]
+    rest = (whole - sum(part.get(step, 0.0) for part in known) for step, whole in zip(total.steps, total.values))
+    return Series("other", total.step_key, total.steps, tuple(max(value, 0.0) for value in rest))
 
 
 def _matching(pattern: str, series: Mapping[str, Series]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from vime.observability.metric_utils import is_eval_score, mean
 from vime.observability.number_text import text
+from vime.observability.report.overlap import overlaps
 from vime.observability.run_read import Run, Series
 
 HIGHLIGHTS = (
@@ -23,8 +24,8 @@ HIGHLIGHTS = (
     ("evaluation", "eval_prompt_data"),
     ("seed", "seed"),
 )
-AGREEMENT = 1e-3
-"""Largest logprob difference of a token that float32 on both sides explains."""
+MEAN_AGREEMENT, LARGEST_AGREEMENT = 1e-5, 1e-3
+"""Logprob differences that float32 on both sides explains: a step's mean, and a token's."""
 _ENDS = 5
 """Rollouts over which a beginning and an end are averaged."""
 
@@ -85,15 +86,7 @@ def remarks(run: Run) -> Iterator[Sentence]:
             "Without an evaluation before and after, this does not show how the model does on other prompts."
         )
     yield Sentence("One run with one seed shows that this run went so; whether it goes so again takes more seeds.")
-    difference = _finite(run, "train/train_rollout_logprob_abs_diff_max")
-    if difference and _config(run).get("dtype") == "float32":
-        worst = max(difference.values)
-        agree = worst <= AGREEMENT
-        yield Sentence(
-            f"Trainer and engine {'agree' if agree else 'DISAGREE'}: their logprobs differ by at most {text(worst)} a token, "
-            f"where float32 explains {text(AGREEMENT)}.",
-            "good" if agree else "bad",
-        )
+    yield from _about_agreement(run)
     if broken := sorted(name for name, one in run.series.items() if len(one.finite().steps) < len(one.steps)):
         yield Sentence(f"Not finite at some step: {', '.join(broken[:8])}.", "bad")
     if run.resumes:
@@ -102,16 +95,28 @@ def remarks(run: Run) -> Iterator[Sentence]:
         yield Sentence(f"A crash cut off {run.damaged} line{'s' * (run.damaged > 1)} of the log, left out here.")
 
 
+def _about_agreement(run: Run) -> Iterator[Sentence]:
+    """Whether trainer and engine compute the same, where float32 says how closely they should."""
+    mean_of, largest_of = (_finite(run, f"train/train_rollout_logprob_abs_diff{end}") for end in ("", "_max"))
+    if mean_of is None or largest_of is None or _config(run).get("dtype") != "float32":
+        return
+    average, largest = max(mean_of.values), max(largest_of.values)
+    agree = average <= MEAN_AGREEMENT and largest <= LARGEST_AGREEMENT
+    yield Sentence(
+        f"Trainer and engine {'agree at every step' if agree else 'DISAGREE at some step'}: their logprobs differ by up to "
+        f"{text(average)} on average and {text(largest)} at a token, where float32 explains {text(MEAN_AGREEMENT)} and "
+        f"{text(LARGEST_AGREEMENT)}.",
+        "good" if agree else "bad",
+    )
+
+
 def _about_evaluation(run: Run) -> Iterator[Sentence]:
     config = _config(run)
-    files = list(config.get("eval_prompt_data") or ())
-    shared = [file for file in files[1::2] or files if file == config.get("prompt_data")]
-    if shared:
-        yield Sentence(
-            f"It evaluates on the prompts that it trains on ({shared[0]}): this shows no generalisation.", "bad"
-        )
-    elif files:
-        yield Sentence("The evaluation has a file of its own; that no prompt is in both is for whoever made the files.")
+    for one in overlaps(config):
+        if one.shared:
+            yield Sentence(f"{one.shared} of the {one.asked} prompts of {one.file} are trained on as well.", "bad")
+        else:
+            yield Sentence(f"None of the {one.asked} prompts of {one.file} is among those that it trains on.", "good")
     if config.get("eval_temperature") == 0:
         yield Sentence(
             "Evaluation is greedy: it tells what the model prefers, and nothing of the spread of its answers."

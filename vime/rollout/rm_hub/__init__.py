@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from vime.rollout.hooks import load_hook
 from vime.rollout.rm_hub.deepscaler import get_deepscaler_rule_based_reward
 from vime.rollout.rm_hub.exact_match import exact_match
 from vime.rollout.rm_hub.f1 import f1_score
@@ -18,7 +19,6 @@ from vime.rollout.rm_hub.ifbench import RewardTypeRefused, compute_ifbench_rewar
 from vime.rollout.rm_hub.math_dapo_utils import compute_score
 from vime.rollout.rm_hub.math_utils import extract_answer, grade_answer_verl
 from vime.utils.http_utils import post
-from vime.utils.misc import load_function
 from vime.utils.types import Sample
 
 __all__ = ["RewardTypeRefused", "async_rm", "batched_async_rm", "get_deepscaler_rule_based_reward", "grade_answer_verl"]
@@ -48,7 +48,7 @@ async def async_rm(args: Namespace, sample: Sample, **kwargs: Any) -> Any:
     """
     path = sample.custom_rm_path or args.custom_rm_path
     if path is not None:
-        return await _called(load_function(path), args, sample, **kwargs)
+        return await _called(load_hook("custom_rm_path", path), args, sample, **kwargs)
     named = str(sample.metadata.get("rm_type") or getattr(args, "rm_type", None) or "").strip()
     kind, response = named.removeprefix(_BOXED), sample.response
     if named.startswith(_BOXED):
@@ -71,7 +71,7 @@ async def async_rm(args: Namespace, sample: Sample, **kwargs: Any) -> Any:
 async def batched_async_rm(args: Namespace, samples: Sequence[Sample], **kwargs: Any) -> list[Any]:
     """The rewards of several samples, in their order. A function of the user's gets them all at once."""
     if args.custom_rm_path is not None:
-        return list(await _called(load_function(args.custom_rm_path), args, samples, **kwargs))
+        return list(await _called(load_hook("custom_rm_path", args.custom_rm_path), args, samples, **kwargs))
     return list(await asyncio.gather(*(async_rm(args, sample, **kwargs) for sample in samples)))
 
 

@@ -25,9 +25,12 @@ SUBSTITUTIONS = [
     *(("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), ("\\ ", ""), (" ", "")),
     *(("mbox", "text"), (",\\text{and}", ","), ("\\text{and}", ","), ("\\text{m}", "\\text{}")),
 ]
+_WORDS = """
+    square ways integers dollars mph inches hours km units \\ldots sue points feet minutes digits cents degrees cm gm
+    pounds meters meals edges students childrentickets multiples
+"""
 REMOVED_EXPRESSIONS = [
-    *"square ways integers dollars mph inches hours km units \\ldots sue points feet minutes digits".split(),
-    *"cents degrees cm gm pounds meters meals edges students childrentickets multiples".split(),
+    *_WORDS.split(),
     *("\\text{s}", "\\text{.}", "\\text{\ns}", "\\text{}^2", "\\text{}^3", "\\text{\n}", "\\text{}"),
     *("\\mathrm{th}", "^\\circ", "^{\\circ}", "\\;", ",\\!", "{,}", '"', "\\dots", "<|im_end|>", "<|endoftext|>"),
 ]

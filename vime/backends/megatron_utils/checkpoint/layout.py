@@ -11,6 +11,7 @@ from vime.backends.megatron_utils.checkpoint.errors import CheckpointError
 
 MARKER = "latest_checkpointed_iteration.txt"
 STATE = "state.json"
+RELEASE = "release"
 FORMAT = 1
 
 
@@ -36,27 +37,31 @@ def is_checkpoint(path: str | Path) -> bool:
 
 def latest_iteration(root: str | Path) -> int | None:
     """The number of the last whole checkpoint below `root`; None when there is none."""
-    marker = Path(root) / MARKER
+    said = _marked(Path(root))
+    return said if isinstance(said, int) else None
+
+
+def _marked(root: Path) -> int | str | None:
+    """What the marker says: a number, or "release" for weights that no run made; None without a marker."""
     try:
-        return int(marker.read_text("utf-8"))
+        text = (root / MARKER).read_text("utf-8").strip()
+        return text if text == RELEASE else int(text)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         fix = "write the number of a whole checkpoint into it, or remove it to begin anew"
-        raise CheckpointError(str(marker), f"it cannot be read ({error})", fix) from error
+        raise CheckpointError(str(root / MARKER), f"it cannot be read ({error})", fix) from error
 
 
 def find(path: str | Path, iteration: int | None = None) -> tuple[Path, int]:
-    """(folder, number) of a checkpoint: `path` itself, or the one below it with that number, the last for None."""
+    """(folder, number) of a checkpoint: `path` itself, or the one below it with that number, the last for None.
+
+    The number of a release is 0.
+    """
     path = Path(path)
     if found := re.fullmatch(r"iter_(\d{7})", path.name):
-        folder, number = path, int(found[1])
-    elif (known := latest_iteration(path) if iteration is None else iteration) is not None:
-        folder, number = iteration_folder(path, known), known
-    else:
+        return path, int(found[1])
+    known = _marked(path) if iteration is None else iteration
+    if known is None:
         raise CheckpointError(str(path), "there is no checkpoint", "name a folder with one, or leave out --load")
-    if not (folder / STATE).is_file():
-        foreign = (folder / "metadata.json").is_file() or any(folder.glob("mp_rank_*"))
-        what = "it is a checkpoint of Megatron-LM, which is not read here" if foreign else f"it has no {STATE}"
-        raise CheckpointError(str(folder), what, "export it to Hugging Face's form, or name another checkpoint")
-    return folder, number
+    return (path / RELEASE, 0) if known == RELEASE else (iteration_folder(path, int(known)), int(known))

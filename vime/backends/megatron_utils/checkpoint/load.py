@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from megatron.core.dist_checkpointing.core import CheckpointingException
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
 from vime.backends.megatron_utils.checkpoint.errors import CheckpointError
 from vime.backends.megatron_utils.checkpoint.layout import FORMAT, STATE, find, random_file, tensors_file
-from vime.backends.megatron_utils.checkpoint.state import WEIGHT, Held, TrainState, held, refuse_sharded, restore_random
+from vime.backends.megatron_utils.checkpoint.megatron_form import is_megatron_form, load_megatron_weights
+from vime.backends.megatron_utils.checkpoint.sharded import FOLDER, is_distributed, read_sharded
+from vime.backends.megatron_utils.checkpoint.state import WEIGHT, Held, TrainState, held, restore_random
 from vime.backends.megatron_utils.weights.mapping import Share, refuse_pipeline, share_of
 from vime.backends.megatron_utils.weights.reshard import reshard
 
@@ -26,25 +29,43 @@ def load_checkpoint(
 ) -> int:
     """Restore `state` from the checkpoint at `path` (its own folder, or the one of all), and give its number.
 
-    Weights; with `optimizer` the optimizer's state and where the schedule is (its lengths and rates stay as built);
+    Of Megatron-LM's own form, weights only: `optimizer` has to be False there. Else weights; with `optimizer` the optimizer's state and where the schedule is (its lengths and rates stay as built);
     with `rng` the random state, when as many ranks wrote it. Weights and optimizer may be divided over another number of
     ranks. Raises CheckpointError when it is not there, not whole, or of another model; `state` is unusable then.
     """
     refuse_pipeline()
     folder, number = find(path, iteration)
+    if is_megatron_form(folder):
+        _restore_foreign(folder, state, optimizer)
+        return number
     facts = _facts(folder)
     with_optimizer = optimizer and state.optimizer is not None
     if with_optimizer and not facts["optimizer"]:
         raise CheckpointError(str(folder), "it has no optimizer state", "add --no-load-optim to go on without")
+    if with_optimizer and is_distributed(state.optimizer) != (folder / FOLDER).is_dir():
+        what = "its optimizer and this one differ in --use-distributed-optimizer"
+        raise CheckpointError(str(folder), what, "set it as it was, or add --no-load-optim")
     try:
-        _restore_tensors(folder, facts["tensor_parallel"], state, with_optimizer)
+        if (folder / FOLDER).is_dir():
+            read_sharded(folder / FOLDER, state if with_optimizer else TrainState(state.model))
+        else:
+            _restore_tensors(folder, facts["tensor_parallel"], state, with_optimizer)
         if rng and facts["world"] == torch.distributed.get_world_size():
             restore_random(load_file(folder / random_file(torch.distributed.get_rank())))
-    except (OSError, SafetensorError, KeyError) as error:
+    except (OSError, SafetensorError, KeyError, CheckpointingException) as error:
         raise CheckpointError(str(folder), f"it is not whole ({error})", _FIX) from error
     if with_optimizer:
         _restore_schedule(state, facts)
     return number
+
+
+def _restore_foreign(folder: Path, state: TrainState, optimizer: bool) -> None:
+    if optimizer and state.optimizer is not None:
+        what = "it is a checkpoint of Megatron-LM, whose optimizer state is not read here"
+        raise CheckpointError(str(folder), what, "add --no-load-optim to take its weights")
+    load_megatron_weights(folder, state.model)
+    if state.optimizer is not None:
+        state.optimizer.reload_model_params()
 
 
 def _facts(folder: Path) -> Mapping[str, Any]:
@@ -78,8 +99,6 @@ class _Source:
 @torch.no_grad()
 def _restore_tensors(folder: Path, tp_size: int, state: TrainState, with_optimizer: bool) -> None:
     share = share_of(state.model)
-    if with_optimizer:
-        refuse_sharded(state.optimizer)
     with ExitStack() as stack:
         files = tuple(
             stack.enter_context(safe_open(folder / tensors_file(rank, tp_size), framework="pt"))
@@ -116,10 +135,10 @@ def _restore(folder: Path, source: _Source, one: Held, share: Share, with_optimi
     one.entry.parameter.copy_(weights)
     if with_optimizer and one.states is not None:
         kinds = [kind for kind in source.kinds[one.entry.name] if kind != WEIGHT]
-        device = one.weights.device
         values = {kind: source.read(kind, one, share) for kind in kinds}
         one.states.state[one.weights] = {
-            kind: value if value.dim() == 0 else value.to(device) for kind, value in values.items()
+            kind: value.to("cpu" if value.dim() == 0 else one.weights.device, copy=True)
+            for kind, value in values.items()
         }
 
 

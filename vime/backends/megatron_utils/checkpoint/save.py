@@ -20,7 +20,8 @@ from vime.backends.megatron_utils.checkpoint.layout import (
     random_file,
     tensors_file,
 )
-from vime.backends.megatron_utils.checkpoint.state import TrainState, random_state, refuse_sharded, tensors
+from vime.backends.megatron_utils.checkpoint.sharded import FOLDER, is_distributed, write_sharded
+from vime.backends.megatron_utils.checkpoint.state import TrainState, random_state, tensors
 from vime.backends.megatron_utils.weights.mapping import refuse_pipeline, share_of
 from vime.utils.atomic_folder import replace_folder, sync, sync_tree, write_whole
 
@@ -35,7 +36,6 @@ def save_checkpoint(
     Raises CheckpointError on every rank when one of them could not write; nothing of the new one is left then.
     """
     refuse_pipeline()
-    refuse_sharded(state.optimizer)
     root = Path(root)
     target = iteration_folder(root, iteration)
     hidden = root / f".{target.name}.new"
@@ -63,7 +63,9 @@ def _prepare(hidden: Path) -> None:
 def _write(hidden: Path, state: TrainState, beside: Callable[[Path], None] | None) -> None:
     share = share_of(state.model)
     rank = torch.distributed.get_rank()
-    if parallel_state.get_data_parallel_rank(with_context_parallel=True) == 0:
+    if is_distributed(state.optimizer):
+        write_sharded(hidden / FOLDER, state)
+    elif parallel_state.get_data_parallel_rank(with_context_parallel=True) == 0:
         _write_tensors(hidden / tensors_file(share.rank, share.size), tensors(state))
     _write_tensors(hidden / random_file(rank), random_state())
     if rank == 0:

@@ -10,7 +10,6 @@ from megatron.core import tensor_parallel
 from megatron.core.optimizer_param_scheduler import OptimizerParamScheduler
 from torch import Tensor
 
-from vime.backends.megatron_utils.checkpoint.errors import CheckpointError
 from vime.backends.megatron_utils.optimizer import ClippedOptimizer
 from vime.backends.megatron_utils.weights.mapping import Entry, entries
 
@@ -49,14 +48,6 @@ def held(state: TrainState) -> Iterator[Held]:
         own = masters.get(id(entry.parameter), getattr(entry.parameter, "main_param", None))
         weights = entry.parameter if own is None else own
         yield Held(entry, weights, owners.get(id(weights)))
-
-
-def refuse_sharded(optimizer: ClippedOptimizer | None) -> None:
-    """Only an optimizer that keeps whole parameters can be saved here."""
-    for part in optimizer.parts if optimizer else ():
-        if getattr(part.config, "use_distributed_optimizer", False):
-            what = "the distributed optimizer's state cannot be saved in this form"
-            raise CheckpointError("--use-distributed-optimizer", what, "leave it out, or add --no-save-optim")
 
 
 def tensors(state: TrainState) -> dict[str, Tensor]:

@@ -36,7 +36,8 @@ class WeightSync:
     """Brings the trainer's weights to the engines at `urls`. One thread uses it at a time.
 
     `pause_mode` is what becomes of requests that run: abort, retract or in_place. With `compare_in`, the engines' dtype
-    (`float32`, ..), what each engine computes with is compared with what was sent, before it serves.
+    (`float32`, ..), what each engine computes with is compared with what was sent, before it serves. No call to an
+    engine takes longer than `timeout` seconds.
     """
 
     def __init__(
@@ -47,11 +48,12 @@ class WeightSync:
         bucket_bytes: int = 512 * 1024**2,
         pause_mode: str = "abort",
         compare_in: str | None = None,
+        timeout: float = 300.0,
         control: Callable[[str], Engine] | None = None,
     ) -> None:
         self.bucket_bytes = min(bucket_bytes, transport.bucket_limit)
         self._transport, self._pause_mode, self._compare_in = transport, pause_mode, compare_in
-        self._engines = [(control or _control)(url) for url in urls]
+        self._engines = [control(url) if control else _control(url, timeout) for url in urls]
 
     def connect(self) -> None:
         """Prepare the way to every engine. Raises what the first failing engine said."""
@@ -171,10 +173,13 @@ class _Update:
         url = engine.url
         if url in self._serving:
             return Holds.NEW
-        engine.weight_version()
+        label = engine.weight_version()
         if url in self._complete:
-            return Holds.NEW_PAUSED
-        if url in self._touched:
+            if url in self._causes:
+                return Holds.NEW_PAUSED
+            self._serve(engine)
+            return Holds.NEW
+        if url in self._touched or (url not in self._begun and label.startswith(INCOMPLETE)):
             return Holds.PARTIAL
         if url in self._begun:
             self._transport.cancel(engine)
@@ -185,19 +190,19 @@ class _Update:
 
 
 def compare(sent: Mapping[str, str], workers: Sequence[Mapping[str, str]]) -> None:
-    """Raise WrongWeights where a worker computes with something else than was sent.
+    """Raise WrongWeights where a worker computes with something else than was sent, or with what was not sent.
 
     `sent` are digests by name, `workers` those of each worker; `NAME@PLACE` is a second use of NAME, as in a tied head.
     """
     wrong: set[str] = set()
     for held in workers:
         wrong |= sent.keys() - held.keys()
-        wrong |= {place for place, digest in held.items() if digest != sent.get(place.partition("@")[0], digest)}
+        wrong |= {place for place, digest in held.items() if digest != sent.get(place.partition("@")[0])}
     if wrong:
         raise WrongWeights(sorted(wrong))
 
 
-def _control(url: str) -> Engine:
+def _control(url: str, timeout: float) -> Engine:
     from vime.backends.vllm_utils.control import EngineControl
 
-    return EngineControl(url)
+    return EngineControl(url, timeout)

@@ -17,6 +17,7 @@ from vllm.distributed.weight_transfer.base import (
 from vllm.model_executor.model_loader.mtp_validation import disable_mtp_completeness_check
 from vllm.model_executor.model_loader.reload import finalize_layerwise_reload, initialize_layerwise_reload
 
+from vime.backends.vllm_utils.weight_transfer.direct import DirectLayers
 from vime.backends.vllm_utils.weight_transfer.gloo_group import GlooGroup, announce, join, reach_store
 from vime.backends.vllm_utils.weight_transfer.layout import Bucket, buckets_of
 from vime.backends.vllm_utils.weight_transfer.tied_head import repair_tied_head
@@ -68,6 +69,7 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
 
     def start_weight_update(self) -> None:
         """Make the layers ready to take new weights. Nothing may be generated until the update is finished."""
+        self._direct = DirectLayers(self.model)
         initialize_layerwise_reload(self.model)
 
     def receive_weights(self, update_info: GlooUpdateInfo) -> None:
@@ -102,20 +104,20 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
             buffer = torch.empty(bucket.nbytes, dtype=torch.uint8)
             under_way.append((bucket, buffer, self._group.broadcast(buffer)))
             if len(under_way) > AHEAD:
-                yield _arrived(*under_way.popleft())
+                yield self._arrived(*under_way.popleft())
         while under_way:
-            yield _arrived(*under_way.popleft())
+            yield self._arrived(*under_way.popleft())
+
+    def _arrived(
+        self, bucket: Bucket, buffer: torch.Tensor, work: torch.distributed.Work
+    ) -> tuple[Bucket, torch.Tensor]:
+        self._group.wait(work)
+        return bucket, buffer
 
     def _load(self, bucket: Bucket, buffer: torch.Tensor) -> None:
+        tensors = (
+            (meta.name, view_of(buffer, offset, meta.dtype, meta.shape).to(self.device))
+            for meta, offset in zip(bucket.tensors, bucket.offsets, strict=True)
+        )
         with disable_mtp_completeness_check():
-            self.model.load_weights(
-                [
-                    (meta.name, view_of(buffer, offset, meta.dtype, meta.shape).to(self.device))
-                    for meta, offset in zip(bucket.tensors, bucket.offsets, strict=True)
-                ]
-            )
-
-
-def _arrived(bucket: Bucket, buffer: torch.Tensor, work: torch.distributed.Work) -> tuple[Bucket, torch.Tensor]:
-    work.wait()
-    return bucket, buffer
+            self.model.load_weights(list(self._direct.load(tensors)))

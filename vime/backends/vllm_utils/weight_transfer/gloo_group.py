@@ -1,29 +1,73 @@
 """A gloo group of a trainer (rank 0) and one engine's workers, apart from torch's global groups. Needs torch, not vLLM."""
 
+import contextlib
 import ipaddress
 import socket
+import threading
+import time
+from collections.abc import Sequence
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 
+_POLL = 0.0005
+_LOOK = 0.05
+"""Seconds between two looks at a broadcast, and at whether somebody left."""
+
+
+class PeerLeft(RuntimeError):
+    """Another rank of the group gave up, or its process ended."""
+
 
 class GlooGroup:
-    """A joined group. `broadcast` sends from rank 0; a peer that is gone shows as an error of the returned work."""
+    """A joined group. What gloo itself cannot do, stop a broadcast that waits for a peer that will not come, goes through
+    the meeting point: whoever leaves says so there, and all others stop waiting."""
 
     def __init__(self, group: dist.ProcessGroupGloo, store: dist.Store) -> None:
         self._group, self._store = group, store
+        self._works: list[dist.Work] = []
 
     def broadcast(self, buffer: torch.Tensor) -> dist.Work:
-        """Start to send (rank 0) or fill `buffer`, which stays untouched until the work is waited for."""
+        """Start to send (rank 0) or fill `buffer`, to be left alone until `wait` returned."""
         options = dist.BroadcastOptions()
         options.rootRank, options.rootTensor = 0, 0
-        return self._group.broadcast([buffer], options)
+        work = self._group.broadcast([buffer], options)
+        self._works = [*(one for one in self._works if not one.is_completed()), work]
+        return work
+
+    def wait(self, work: dist.Work) -> None:
+        """Until the broadcast is done. Raises PeerLeft, or the RuntimeError of a broken connection or a timeout."""
+        look = time.monotonic() + _LOOK
+        while not work.is_completed():
+            time.sleep(_POLL)
+            if time.monotonic() > look:
+                look = time.monotonic() + _LOOK
+                self._raise_if_left()
+        work.wait()
 
     def close(self) -> None:
-        """Leave: whoever waits for this rank gets an error at once."""
-        self._group.abort()
-        self._group.shutdown()
+        """Leave: whoever waits for this rank gets PeerLeft at once. Does not wait for anybody."""
+        with contextlib.suppress(RuntimeError):
+            self._store.set("left", b"1")
+        if any(not work.is_completed() for work in self._works):
+            # Destroying a group waits for what is under way; this thread does, and nobody waits for it.
+            threading.Thread(target=_bury, args=(self._group, tuple(self._works)), daemon=True).start()
+
+    def _raise_if_left(self) -> None:
+        try:
+            left = self._store.check(["left"])
+        except RuntimeError as error:
+            raise PeerLeft("the process that opened the group ended") from error
+        if left:
+            raise PeerLeft("another rank left the group")
+
+
+def _bury(group: dist.ProcessGroupGloo, works: Sequence[dist.Work]) -> None:
+    for work in works:
+        with contextlib.suppress(RuntimeError):
+            work.wait()
+    del group
 
 
 def open_store(address: str, timeout: float) -> dist.TCPStore:

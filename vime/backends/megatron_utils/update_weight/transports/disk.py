@@ -23,7 +23,7 @@ class FolderNotSeen(RuntimeError):
 
 class DiskTransport:
     """Publishes under `root`. `keep_files` leaves the versions there. With `local_dir` every engine's host copies a
-    version to that folder of its own and reloads from there. `after_write` is called with the folder when it is written."""
+    version to that folder of its own and reloads from there. `after_write(folder, urls of engines)` follows the writing."""
 
     name = "disk"
     bucket_limit = 1024**3
@@ -34,7 +34,7 @@ class DiskTransport:
         *,
         keep_files: bool = False,
         local_dir: str | None = None,
-        after_write: Callable[[str], None] | None = None,
+        after_write: Callable[[str, list[str]], None] | None = None,
     ) -> None:
         self._root, self._keep_files, self._local_dir, self._after_write = root, keep_files, local_dir, after_write
         self._number = 0
@@ -55,9 +55,10 @@ class DiskTransport:
         folder = version_folder(self._root, self._number)
         try:
             write_folder(folder, tensors, plan)
+            written = weight_files(folder)
             if self._after_write is not None:
-                self._after_write(str(folder))
-            _, failures = on_all(engines, lambda engine: self._reload(engine, folder, delivery))
+                self._after_write(str(folder), [engine.url for engine in engines])
+            _, failures = on_all(engines, lambda engine: self._reload(engine, folder, written, delivery))
             delivery.failed |= failures
         finally:
             if not self._keep_files:
@@ -71,12 +72,12 @@ class DiskTransport:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _reload(self, engine: Engine, folder: Path, delivery: Delivery) -> None:
-        self._see(engine, folder, weight_files(folder))
+    def _reload(self, engine: Engine, folder: Path, written: dict[str, int], delivery: Delivery) -> None:
+        self._see(engine, folder, written)
         if self._local_dir is not None:
             pull = {"local_checkpoint_dir": self._local_dir, "source_dir": str(self._root)}
             engine.collective_rpc("pull_weights", {**pull, "target_version": self._number})
-            self._see(engine, Path(self._local_dir), weight_files(folder))
+            self._see(engine, Path(self._local_dir), written)
         delivery.touched.add(engine.url)
         engine.collective_rpc("reload_weights", {"weights_path": self._local_dir or str(folder)})
 

@@ -142,6 +142,6 @@ class GlooTransport:
 def _wait(works: list[tuple[_Link, torch.distributed.Work]], delivery: Delivery) -> None:
     for link, work in works:
         try:
-            work.wait()
+            link.group.wait(work)
         except RuntimeError as error:
             delivery.failed[link.engine.url] = error

@@ -1,0 +1,319 @@
+"""A rank that trains, on the real model: what its loss is, what it refuses, and that packing does not matter."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("megatron.core")
+
+from megatron_world import hf_model
+from train_world import (
+    largest_difference,
+    made_rollout,
+    one_actor,
+    train_args,
+    weights_of,
+    with_engine_log_probs,
+)
+
+from vime.backends.megatron_utils.train_step import NonFiniteUpdate
+from vime.learning.agreement import EngineDisagrees
+from vime.utils.train_share import MalformedTrainData
+
+Rollout = dict[str, list[Any]]
+WIDE = ["--logprob-diff-mean-bound", "9", "--logprob-diff-max-bound", "99"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    hf_model("qwen3", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Path:
+    """A model of the same shape with weights a little different."""
+    folder = tmp_path_factory.mktemp("other")
+    reference = hf_model("qwen3", folder)
+    with torch.no_grad():
+        torch.manual_seed(3)
+        for parameter in reference.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.02)
+    reference.save_pretrained(folder)
+    return folder
+
+
+def trained(
+    model: Path, *words: str, rollout: Rollout | None = None, change: Callable[[Rollout], Rollout] = lambda one: one
+) -> tuple[dict[str, float], list[Any]]:
+    """(figures, weights afterwards) of one rollout."""
+    with one_actor(train_args(model, *words)) as actor:
+        data = change(with_engine_log_probs(actor, rollout or made_rollout()))
+        return actor.train(0, data), weights_of(actor)
+
+
+def shuffled(rollout: Rollout) -> Rollout:
+    order = torch.randperm(len(rollout["tokens"]), generator=torch.Generator().manual_seed(5)).tolist()
+    return {name: [column[i] for i in order] for name, column in rollout.items()}
+
+
+@pytest.mark.parametrize("weighting", [[], ["--calculate-per-token-loss"], ["--loss-constant-length", "16"]])
+def test_neither_packing_nor_order_changes_an_update(model: Path, weighting: list[str]) -> None:
+    fan_out = made_rollout()
+    fan_out["rollout_ids"] = [i // 2 if i < 6 else i for i in range(16)]
+    words = ["--entropy-coef", "0.1", *weighting]
+    figures, weights = trained(model, *words, rollout=fan_out)
+    for packing, change in (
+        (["--max-tokens-per-gpu", "1000"], shuffled),
+        (["--max-tokens-per-gpu", "20"], shuffled),
+        (["--max-tokens-per-gpu", "30", "--balance-data"], lambda one: one),
+    ):
+        others, its = trained(model, *words, *packing, rollout=fan_out, change=change)
+        for name in figures:
+            if name.startswith(("train/", "rollout/")):
+                assert others[name] == pytest.approx(figures[name], abs=2e-5, rel=2e-5), name
+        assert largest_difference(weights, its) < 1e-4
+
+
+def test_the_loss_is_the_formula_and_its_gradient(model: Path, other: Path) -> None:
+    """Against transformers' model in float64 and a loop over samples."""
+    words = ["--entropy-coef", "0.05", "--use-kl-loss", "--kl-loss-coef", "0.3", "--kl-loss-type", "k3"]
+    rollout = made_rollout(seed=8)
+    rollout["rollout_ids"] = [0, 0, 0, *range(1, 14)]
+    figures, _ = trained(model, *words, "--load", str(model), "--ref-load", str(other), rollout=rollout)
+
+    from transformers import AutoModelForCausalLM
+
+    policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float64)
+    reference = AutoModelForCausalLM.from_pretrained(other, dtype=torch.float64)
+    totals = {name: torch.zeros((), dtype=torch.float64) for name in ("pg_loss", "entropy_loss", "kl_loss")}
+    trained_tokens = dict.fromkeys(rollout["rollout_ids"], 0)
+    for one, mask in zip(rollout["rollout_ids"], rollout["loss_masks"]):
+        trained_tokens[one] += sum(mask)
+    for i, tokens in enumerate(rollout["tokens"]):
+        ids, start = torch.tensor([tokens]), len(tokens) - rollout["response_lengths"][i]
+        every = torch.log_softmax(policy(ids).logits[0, start - 1 : -1], -1)
+        base = torch.log_softmax(reference(ids).logits[0, start - 1 : -1], -1).detach()
+        log_prob, ref = (one.gather(1, ids[0, start:, None])[:, 0] for one in (every, base))
+        mask = torch.tensor(rollout["loss_masks"][i]) / trained_tokens[rollout["rollout_ids"][i]] / 14
+        totals["pg_loss"] += (-(log_prob - log_prob.detach()).exp() * rollout["rewards"][i] * mask).sum()
+        totals["entropy_loss"] += (-(every.exp() * every).sum(-1) * mask).sum()
+        totals["kl_loss"] += (((ref - log_prob).exp() - 1 - (ref - log_prob)) * mask).sum()
+    loss = totals["pg_loss"] - 0.05 * totals["entropy_loss"] + 0.3 * totals["kl_loss"]
+    loss.backward()
+    norm = math.sqrt(sum(float(parameter.grad.square().sum()) for parameter in policy.parameters()))
+    for name, value in {**totals, "loss": loss}.items():
+        assert figures[f"train/{name}"] == pytest.approx(value.item(), abs=2e-6), name
+    assert figures["train/grad_norm"] == pytest.approx(norm, rel=1e-4)
+
+
+def test_supervised_loss_is_the_cross_entropy(model: Path) -> None:
+    rollout = made_rollout(seed=2)
+    with one_actor(train_args(model, "--loss-type", "sft_loss", "--rollout-temperature", "0.5")) as actor:
+        figures = actor.train(0, rollout)
+        assert "train/train_rollout_logprob_abs_diff" not in figures
+    with one_actor(train_args(model)) as actor:
+        log_probs = actor.log_probs(rollout["tokens"], rollout["response_lengths"])
+    means = [
+        sum(value for value, entry in zip(one, mask) if entry) / sum(mask)
+        for one, mask in zip(log_probs, rollout["loss_masks"])
+    ]
+    assert figures["train/loss"] == pytest.approx(-sum(means) / len(means), abs=1e-5)
+
+
+TWO = ["--global-batch-size", "8", *WIDE]
+KL = ["--use-kl-loss", "--kl-loss-coef", "0.5", "--kl-loss-type", "k2"]
+EFFECTS = {
+    "eps-clip": ([], ["--eps-clip", "0.01"]),
+    "eps-clip-high": ([], ["--eps-clip-high", "0.01"]),
+    "eps-clip-c": (["--eps-clip", "0.9", "--eps-clip-high", "9"], ["--eps-clip-c", "1.01"]),
+    "entropy-coef": ([], ["--entropy-coef", "0.1"]),
+    "kl-loss-coef": (KL, ["--kl-loss-coef", "0.1"]),
+    "kl-loss-type": (KL, ["--kl-loss-type", "k3"]),
+    "kl-loss-type k1": (KL, ["--kl-loss-type", "k1"]),
+    "use-unbiased-kl": (KL, ["--use-unbiased-kl"]),
+    "kl-coef": (["--kl-coef", "0.001"], ["--kl-coef", "1.0"]),
+    "use-tis": ([], ["--use-tis"]),
+    "tis-clip": (["--use-tis"], ["--tis-clip", "1.001"]),
+    "tis-clip-low": (["--use-tis"], ["--tis-clip-low", "0.999"]),
+    "custom-tis": (
+        ["--use-tis", "--tis-clip", "1.01"],
+        ["--custom-tis-function-path", "vime.backends.megatron_utils.loss.icepop_function"],
+    ),
+    "use-opsm": ([], ["--use-opsm", "--opsm-delta", "0"]),
+    "calculate-per-token-loss": ([], ["--calculate-per-token-loss"]),
+    "loss-constant-length": ([], ["--loss-constant-length", "7"]),
+    "gspo": ([], ["--advantage-estimator", "gspo"]),
+    "cispo": ([], ["--advantage-estimator", "cispo"]),
+    "normalize-advantages": ([], ["--normalize-advantages"]),
+    "reinforce++": (
+        ["--normalize-advantages"],
+        ["--advantage-estimator", "reinforce_plus_plus", "--gamma", "0.9"],
+    ),
+    "gamma": (
+        ["--normalize-advantages", "--advantage-estimator", "reinforce_plus_plus"],
+        ["--gamma", "0.5"],
+    ),
+    "rollout-temperature": ([], ["--rollout-temperature", "0.7"]),
+    "use-rollout-logprobs": ([], ["--use-rollout-logprobs"]),
+    "custom-reducer": ([], ["--custom-pg-loss-reducer-function-path", f"{__name__}.half_of_the_sum"]),
+    "custom-advantage": ([], ["--custom-advantage-function-path", f"{__name__}.ones"]),
+    "custom-loss": (
+        [],
+        ["--loss-type", "custom_loss", "--custom-loss-function-path", f"{__name__}.mean_logit"],
+    ),
+    "global-batch-size": ([], ["--global-batch-size", "4"]),
+}
+"""Option -> (what it is set beside, the option)."""
+
+
+def half_of_the_sum(total_lengths: list, response_lengths: list, loss_masks: list, per_token: bool) -> Callable:
+    return lambda values: (values * torch.cat([*loss_masks])).sum() / 2
+
+
+def ones(args: Any, rollout_data: dict) -> None:
+    assert rollout_data["log_probs"][0].shape == rollout_data["kl"][0].shape
+    rollout_data["advantages"] = rollout_data["returns"] = [torch.ones_like(one) for one in rollout_data["kl"]]
+
+
+def mean_logit(args: Any, batch: dict, logits: "torch.Tensor", sum_of_sample_mean: Callable) -> tuple:
+    values = logits.reshape(-1, logits.shape[-1]).square().mean(-1)
+    loss = sum_of_sample_mean(values[: sum(batch["response_lengths"])])
+    return loss, {"loss": loss.detach()}
+
+
+@pytest.mark.parametrize("option", EFFECTS)
+def test_every_option_of_the_algorithm_changes_what_is_learnt(option: str, model: Path, other: Path) -> None:
+    beside, words = EFFECTS[option]
+    base = [*TWO, *beside]
+    if any("kl" in word for word in (*beside, *words)):
+        base += ["--load", str(model), "--ref-load", str(other)]
+
+    def noisy(rollout: Rollout) -> Rollout:
+        generator = torch.Generator().manual_seed(1)
+        off = [(torch.randn(len(one), generator=generator) * 0.05).tolist() for one in rollout["rollout_log_probs"]]
+        log_probs = [[a + b for a, b in zip(one, two)] for one, two in zip(rollout["rollout_log_probs"], off)]
+        return {**rollout, "rollout_log_probs": log_probs}
+
+    _, without = trained(model, *base, change=noisy)
+    figures, having = trained(model, *base, *words, change=noisy)
+    assert math.isfinite(figures["train/loss"])
+    assert largest_difference(without, having) > 1e-5
+
+
+def test_what_stands_at_masked_tokens_has_no_effect(model: Path) -> None:
+    def spoilt(rollout: Rollout) -> Rollout:
+        log_probs = [
+            [value if entry else math.nan for value, entry in zip(one, mask)]
+            for one, mask in zip(rollout["rollout_log_probs"], rollout["loss_masks"])
+        ]
+        return {**rollout, "rollout_log_probs": log_probs}
+
+    words = ["--use-tis", "--normalize-advantages", "--use-opsm", "--advantage-estimator", "gspo"]
+    (clean, weights), (figures, its) = trained(model, *words), trained(model, *words, change=spoilt)
+    assert largest_difference(weights, its) == 0
+    assert {k: v for k, v in clean.items() if "perf" not in k} == {k: v for k, v in figures.items() if "perf" not in k}
+
+
+@pytest.mark.parametrize("updates", [[], ["--global-batch-size", "8"]])
+def test_an_engine_that_disagrees_is_caught_before_anything_is_learnt(model: Path, updates: list[str]) -> None:
+    with one_actor(train_args(model, *updates)) as actor:
+        data = with_engine_log_probs(actor, made_rollout())
+        data["rollout_log_probs"][3][0] += 0.01
+        before = weights_of(actor)
+        with pytest.raises(EngineDisagrees, match=r"rollout 7: .* 0\.01 at most, in sample 103 .*weight sync"):
+            actor.train(7, data)
+        assert largest_difference(before, weights_of(actor)) == 0
+        assert actor.trainer.scheduler.num_steps == 0
+        figures = actor.train(7, with_engine_log_probs(actor, made_rollout()))
+        assert figures["train/train_rollout_logprob_abs_diff"] < 1e-6
+
+
+def test_a_sync_left_out_is_caught_at_once(model: Path) -> None:
+    with one_actor(train_args(model)) as actor:
+        data = with_engine_log_probs(actor, made_rollout())
+        actor.train(0, data)
+        with pytest.raises(EngineDisagrees):
+            actor.train(1, data)
+
+
+def test_without_engines_nothing_needs_to_agree(model: Path) -> None:
+    def apart(rollout: Rollout) -> Rollout:
+        return {**rollout, "rollout_log_probs": [[value - 1 for value in one] for one in rollout["rollout_log_probs"]]}
+
+    figures, _ = trained(model, "--debug-train-only", change=apart)
+    assert figures["train/train_rollout_logprob_abs_diff"] == pytest.approx(1, abs=1e-5)
+    assert figures["train/train_rollout_logprob_abs_diff_max"] == pytest.approx(1, abs=1e-5)
+
+
+SPOILT: dict[str, tuple[Callable[[Rollout], Any], str]] = {
+    "missing": (lambda r: r.pop("rollout_log_probs"), "rollout_log_probs.*missing"),
+    "one missing": (lambda r: r["rollout_log_probs"].__setitem__(2, None), "sample 102 .*rollout_log_probs has none"),
+    "too short": (lambda r: r["rollout_log_probs"][2].pop(), "sample 102 .*rollout_log_probs has"),
+    "not a number": (
+        lambda r: r["rollout_log_probs"][4].__setitem__(0, math.nan),
+        "sample 104 .*nan at response token 0",
+    ),
+    "all zero": (lambda r: r.update(rollout_log_probs=[[0.0] * n for n in r["response_lengths"]]), "are 0"),
+    "reward": (lambda r: r["rewards"].__setitem__(1, math.inf), "sample 101 .*reward is inf"),
+    "mask": (lambda r: r["loss_masks"][1].append(1), "sample 101 .*loss_masks"),
+    "no prompt": (lambda r: r["response_lengths"].__setitem__(0, len(r["tokens"][0])), "sample 100 .*prompt"),
+    "column": (lambda r: r["truncated"].pop(), "'truncated' has 15 entries for 16"),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_malformed_data_is_refused_by_name(what: str, model: Path) -> None:
+    spoil, message = SPOILT[what]
+    with one_actor(train_args(model)) as actor:
+        data = with_engine_log_probs(actor, made_rollout())
+        spoil(data)
+        with pytest.raises(MalformedTrainData, match=message):
+            actor.train(0, data)
+
+
+def poison(args: Any, rollout_data: dict) -> None:
+    ones(args, rollout_data)
+    rollout_data["advantages"][rollout_data["sample_indices"].index(105)][0] = math.nan
+
+
+def test_a_loss_that_is_not_finite_changes_nothing_and_names_samples(model: Path) -> None:
+    words = ["--custom-advantage-function-path", f"{__name__}.poison", "--max-tokens-per-gpu", "8"]
+    for policy in ("error", "skip"):
+        with one_actor(train_args(model, *words, "--nonfinite-update", policy)) as actor:
+            before, data = weights_of(actor), with_engine_log_probs(actor, made_rollout())
+            if policy == "error":
+                with pytest.raises(NonFiniteUpdate, match="sample 105;"):
+                    actor.train(0, data)
+            else:
+                assert actor.train(0, data)["train/skipped"] == 1
+            assert largest_difference(before, weights_of(actor)) == 0
+
+
+def test_a_gradient_that_is_not_finite_changes_nothing(model: Path) -> None:
+    data = made_rollout()
+    data["rewards"][0] = 3e37
+    with one_actor(train_args(model)) as actor:
+        before = weights_of(actor)
+        with pytest.raises(NonFiniteUpdate, match="gradient"):
+            actor.train(0, with_engine_log_probs(actor, data))
+        assert largest_difference(before, weights_of(actor)) == 0
+
+
+def test_one_update_needs_no_pass_before_it_and_several_do(model: Path) -> None:
+    single, _ = trained(model)
+    assert "perf/log_probs_time" not in single and single["train/ppo_kl"] == 0
+    several, _ = trained(model, "--global-batch-size", "4")
+    assert "perf/log_probs_time" in several and several["train/ppo_kl"] != 0
+
+
+def test_a_critic_is_refused(model: Path) -> None:
+    from vime.backends.megatron_utils.actor import MegatronTrainRayActor
+
+    with pytest.raises(NotImplementedError, match="critic"):
+        MegatronTrainRayActor().init(train_args(model), role="critic")

@@ -1,0 +1,32 @@
+"""Which transport the arguments give, and where engines find the trainer."""
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+
+from vime.backends.megatron_utils.update_weight.make import make_sync, own_address
+
+ARGS = {
+    "update_weight_buffer_size": 1 << 20,
+    "rollout_num_gpus_per_engine": 1,
+    "check_weight_update_equal": False,
+    "update_weight_disk_keep_files": False,
+    "update_weight_local_checkpoint_dir": None,
+    "custom_update_weight_post_write_path": None,
+    "dtype": "float32",
+}
+
+
+@pytest.mark.parametrize("way", ["gloo", "disk", "nccl", "ipc"])
+def test_every_way_can_be_made(way, tmp_path):
+    args = SimpleNamespace(**ARGS, update_weight_transport=way, update_weight_disk_dir=str(tmp_path))
+    assert make_sync(args, ["http://127.0.0.1:1"]).bucket_bytes == 1 << 20
+
+
+def test_where_the_trainer_is_met(monkeypatch):
+    monkeypatch.setenv("VIME_HOST_IP", "10.1.2.3")
+    assert own_address(["http://127.0.0.1:1", "http://localhost:2"]) == "127.0.0.1"
+    assert own_address(["http://127.0.0.1:1", "http://10.0.0.9:2"]) == "10.1.2.3"

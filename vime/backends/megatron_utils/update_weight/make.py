@@ -1,0 +1,34 @@
+"""The sync that the arguments ask for."""
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from vime.backends.megatron_utils.update_weight.session import WeightSync
+from vime.backends.megatron_utils.update_weight.transports.choose import make_transport
+from vime.utils.network import get_host_info
+
+
+def make_sync(args: Any, urls: Sequence[str]) -> WeightSync:
+    """A WeightSync to the engines at `urls` over --update-weight-transport; not connected yet."""
+    return WeightSync(
+        urls,
+        make_transport(args, own_address(urls)),
+        bucket_bytes=args.update_weight_buffer_size,
+        compare_in=args.dtype if args.check_weight_update_equal else None,
+    )
+
+
+def own_address(urls: Sequence[str]) -> str:
+    """Where the engines at `urls` reach this process: loopback where all of them are there."""
+    if all(_is_loopback(urlsplit(url).hostname or "") for url in urls):
+        return "127.0.0.1"
+    return get_host_info()[1].strip("[]")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,55 @@
+"""Supervised training: conversations of the data set as samples, masked by turn. No engine is asked."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from vime.rollout.base_types import RolloutFnTrainOutput
+from vime.utils.mask_utils import MultiTurnLossMaskGenerator, get_response_lengths
+from vime.utils.per_loop import PerLoopMeta
+from vime.utils.processing_utils import load_tokenizer
+from vime.utils.types import Sample
+
+__all__ = ["generate_rollout"]
+
+
+class _Masks(metaclass=PerLoopMeta):
+    """The mask generator of a run."""
+
+    def __init__(self, args: Namespace) -> None:
+        self.args = args
+        tokenizer = load_tokenizer(args.hf_checkpoint, trust_remote_code=True)
+        self.generator = MultiTurnLossMaskGenerator(tokenizer, tokenizer_type=args.loss_mask_type)
+
+
+def generate_rollout(
+    args: Namespace, rollout_id: int, data_buffer: Any, evaluation: bool = False
+) -> RolloutFnTrainOutput:
+    """The next `args.rollout_batch_size` conversations; a prompt is a list of messages.
+
+    Raises ValueError for an evaluation, and for a conversation that is none or has nothing to train on.
+    """
+    if evaluation:
+        raise ValueError("supervised training has no evaluation of its own: set --eval-function-path, or no evaluation")
+    masks = _Masks(args).generator
+    groups = data_buffer.get_samples(args.rollout_batch_size)
+    for group in groups:
+        if len(group) != 1:
+            raise ValueError("supervised training takes a conversation once: set --n-samples-per-prompt 1")
+        _mask(group[0], masks)
+    if hasattr(data_buffer, "settle"):
+        data_buffer.settle(len(groups), {})
+    return RolloutFnTrainOutput(samples=groups)
+
+
+def _mask(sample: Sample, masks: MultiTurnLossMaskGenerator) -> None:
+    if not isinstance(sample.prompt, list):
+        raise ValueError(f"sample {sample.index}: the prompt is text, not messages; leave out --apply-chat-template")
+    sample.tokens, mask = masks.get_loss_mask(sample.prompt, tools=sample.metadata.get("tools"))
+    (sample.response_length,) = get_response_lengths([mask])
+    if sample.response_length == 0:
+        raise ValueError(f"sample {sample.index}: no message of an assistant to train on; take it out of the data")
+    sample.loss_mask = mask[-sample.response_length :]
+    sample.reward = 0
+    sample.status = Sample.Status.COMPLETED

@@ -41,11 +41,11 @@ def test_the_weight_transfer_follows_the_transport(tmp_path, words, backend):
 
 @pytest.mark.parametrize(
     ("words", "backend", "insecure"),
-    [(["--rollout-num-gpus", "2", "--actor-num-gpus-per-node", "2"], "nccl", None), (["--colocate"], "ipc", "1")],
+    [(["--rollout-num-gpus", "2"], "nccl", None), (["--colocate"], "ipc", "1")],
 )
 def test_gpus(tmp_path, words, backend, insecure, monkeypatch):
     monkeypatch.setenv("VIME_HOST_IP", "10.0.0.5")
-    config = config_of(tmp_path, "--device", "cuda", "--num-gpus-per-node", "1", *words)
+    config = config_of(tmp_path, "--device", "cuda", "--debug-rollout-only", *words)
     launch = engine_launch(
         config, port=8000, gpus=(4, 5), environ={"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
     )

@@ -59,7 +59,8 @@ def eventually(true: Callable[[], object], seconds: float = 10.0) -> bool:
 def runs(pid: int | None) -> bool:
     """Whether the process runs; one that ended and was not reaped does not."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return fields[0] not in "ZX" or int(fields[17]) > 1
     except OSError:
         return False
 

@@ -63,6 +63,25 @@ def test_a_crash_at_the_start_tells_its_cause(make):
     assert str(again) == str(died.value) and again.tail == died.value.tail
 
 
+def test_the_cause_is_whole_and_what_every_exit_says_is_left_out(tmp_path):
+    said = [
+        "(APIServer pid=1) INFO 11-30 01:02:03 [x.py:1] starting",
+        "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig",
+        "  Value error, User-specified max_model_len (9) is greater than 8 [type=value_error]",
+        "RuntimeError: a later one",
+        "nanobind: leaked 4 instances!",
+        ' - leaked instance 0x7 of type "triton"',
+        " - ... skipped remainder",
+    ]
+    process = ServerProcess(["printf", "%s\\n", *said], dict(os.environ), tmp_path / "log")
+    process.start()
+    assert eventually(lambda: not process.alive)
+    assert process.cause().startswith("pydantic_core._pydantic_core.ValidationError: 1 validation error")
+    assert "max_model_len (9)" in process.cause() and "a later one" not in process.cause()
+    assert process.last_line() == "RuntimeError: a later one" and "nanobind" not in process.tail()
+    process.stop()
+
+
 def test_a_crash_later_is_seen(make):
     server = make("crash_after=0.2")
     server.start()

@@ -23,6 +23,10 @@ _ERROR = re.compile(
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt): .+|vllm\S*: error: .+|serve\.py: error: .+"
 )
 _CONSEQUENCE = "See root cause above"
+_LISTS_ERRORS = "validation error"
+"""The line ends with their number, and they follow."""
+_NOISE = re.compile(r"nanobind: | - (?:leaked |\.\.\. skipped )|See https://nanobind")
+"""What a library of vLLM's says at every exit."""
 
 
 class ServerProcess:
@@ -71,17 +75,22 @@ class ServerProcess:
 
     def tail(self, lines: int = 30) -> str:
         """The last lines of what it wrote since it was started."""
-        return "\n".join(self._recent().splitlines()[-lines:])
+        return "\n".join(self._lines()[-lines:])
 
     def last_line(self) -> str:
         """The last thing it said, without what vLLM puts before its lines; empty where it said nothing."""
-        said = (_PREFIX.sub("", line).strip() for line in reversed(self._recent().splitlines()))
+        said = (_PREFIX.sub("", line).strip() for line in reversed(self._lines()))
         return next((line for line in said if line), "")
 
     def cause(self) -> str:
         """The first error of those in the end of its log that are not the consequence of another; empty where none is."""
-        said = (_PREFIX.sub("", line) for line in self._recent().splitlines())
-        return next((line for line in said if _ERROR.match(line) and _CONSEQUENCE not in line), "")
+        said = [_PREFIX.sub("", line) for line in self._lines()]
+        found = (i for i, line in enumerate(said) if _ERROR.match(line) and _CONSEQUENCE not in line)
+        first = next(found, None)
+        if first is None:
+            return ""
+        following = said[first + 1 : first + 2] if _LISTS_ERRORS in said[first] else []
+        return " ".join(line.strip() for line in (said[first], *following))
 
     def kill(self) -> None:
         """End it at once, as a crash would; its children too."""
@@ -105,22 +114,23 @@ class ServerProcess:
             os.close(self._lifeline)
             self._lifeline = None
 
-    def _recent(self) -> str:
+    def _lines(self) -> list[str]:
         if self._process is None or not self.log.exists():
-            return ""
+            return []
         with self.log.open("rb") as file:
             end = file.seek(0, os.SEEK_END)
             file.seek(max(self._log_start, end - _TAIL_BYTES))
-            return file.read().decode("utf-8", "replace")
+            text = file.read().decode("utf-8", "replace")
+        return [line for line in text.splitlines() if not _NOISE.match(line)]
 
 
 def group_members(group: int) -> list[int]:
     """The processes of a group that run; those that ended and wait to be reaped do not count."""
-    return [pid for pid, state, of in _processes() if of == group and state not in "ZX"]
+    return [pid for pid, of, running in _processes() if of == group and running]
 
 
-def _processes() -> Iterator[tuple[int, str, int]]:
-    """(number, state, group) of every process of this host."""
+def _processes() -> Iterator[tuple[int, int, bool]]:
+    """(number, group, whether it runs) of every process of this host."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -128,7 +138,8 @@ def _processes() -> Iterator[tuple[int, str, int]]:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            yield int(entry.name), fields[0], int(fields[2])
+            # A process whose first thread has ended still has its files while another thread is ending.
+            yield int(entry.name), int(fields[2]), fields[0] not in "ZX" or int(fields[17]) > 1
 
 
 def _kill_when_other_end_closes(pipe: int, group: int) -> None:

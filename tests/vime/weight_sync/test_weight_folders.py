@@ -7,12 +7,12 @@ import pytest
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
 
-from sync_doubles import METAS, PLAN, ScriptedEngine  # noqa: E402
+from sync_doubles import METAS, PLAN, ScriptedEngine
 
-from vime.backends.megatron_utils.update_weight.engines import Delivery  # noqa: E402
-from vime.backends.megatron_utils.update_weight.plan import PlanMismatch  # noqa: E402
-from vime.backends.megatron_utils.update_weight.transports.disk import DiskTransport, FolderNotSeen  # noqa: E402
-from vime.backends.vllm_utils.weight_transfer.folders import copy_version, version_folder, weight_files  # noqa: E402
+from vime.backends.megatron_utils.update_weight.engines import Delivery
+from vime.backends.megatron_utils.update_weight.plan import PlanMismatch
+from vime.backends.megatron_utils.update_weight.transports.disk import DiskTransport, FolderNotSeen
+from vime.backends.vllm_utils.weight_transfer.folders import copy_version, version_folder, weight_files
 
 TENSORS = [(meta.name, torch.full(meta.shape, float(number))) for number, meta in enumerate(METAS)]
 

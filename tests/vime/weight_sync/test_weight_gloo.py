@@ -7,15 +7,15 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch.distributed")
 
-from sync_doubles import Refused, ScriptedEngine, control  # noqa: E402
+from sync_doubles import Refused, ScriptedEngine, control
 
-from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed  # noqa: E402
-from vime.backends.megatron_utils.update_weight.plan import describe, plan_weights  # noqa: E402
-from vime.backends.megatron_utils.update_weight.session import WeightSync  # noqa: E402
-from vime.backends.megatron_utils.update_weight.transports.gloo import GlooTransport  # noqa: E402
-from vime.backends.vllm_utils.weight_transfer.gloo_group import announce, join, reach_store  # noqa: E402
-from vime.backends.vllm_utils.weight_transfer.layout import buckets_of  # noqa: E402
-from vime.backends.vllm_utils.weight_transfer.views import view_of  # noqa: E402
+from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed
+from vime.backends.megatron_utils.update_weight.plan import describe, plan_weights
+from vime.backends.megatron_utils.update_weight.session import WeightSync
+from vime.backends.megatron_utils.update_weight.transports.gloo import GlooTransport
+from vime.backends.vllm_utils.weight_transfer.gloo_group import announce, join, reach_store
+from vime.backends.vllm_utils.weight_transfer.layout import buckets_of
+from vime.backends.vllm_utils.weight_transfer.views import view_of
 
 KINDS = (torch.float32, torch.bfloat16, torch.int8, torch.float64)
 TENSORS = [(f"t{number}", torch.randn(number + 1, 7).to(KINDS[number % 4])) for number in range(9)]

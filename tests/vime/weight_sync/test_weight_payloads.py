@@ -8,11 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("vllm.distributed.weight_transfer.base")
 
-from sync_doubles import METAS, PLAN  # noqa: E402
+from sync_doubles import METAS, PLAN
 
-from vime.backends.megatron_utils.update_weight.engines import Delivery  # noqa: E402
-from vime.backends.megatron_utils.update_weight.transports.ipc import IpcTransport  # noqa: E402
-from vime.backends.megatron_utils.update_weight.transports.nccl import NcclTransport  # noqa: E402
+from vime.backends.megatron_utils.update_weight.engines import Delivery
+from vime.backends.megatron_utils.update_weight.transports.ipc import IpcTransport
+from vime.backends.megatron_utils.update_weight.transports.nccl import NcclTransport
 
 TENSORS = [(meta.name, torch.full(meta.shape, float(number))) for number, meta in enumerate(METAS)]
 

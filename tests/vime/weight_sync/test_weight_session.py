@@ -187,3 +187,14 @@ def test_what_an_engine_holds_is_what_was_sent(held, wrong):
     with pytest.raises(WrongWeights) as caught:
         compare(sent, [{"embed": "1", "norm": "2"}, held])
     assert caught.value.names == wrong
+
+
+def test_a_version_that_is_not_read_back_does_not_count():
+    class Forgetful(ScriptedEngine):
+        def finish_weight_update(self, version=None):
+            super().finish_weight_update(None)
+
+    engines = [ScriptedEngine("http://a"), Forgetful("http://b")]
+    with pytest.raises(WeightSyncFailed, match="not '7'") as caught:
+        run(engines)
+    assert caught.value.holds["http://b"] == Holds.PARTIAL and engines[1].paused

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from vime.device.torch_shim import CpuShim  # noqa: E402
+from vime.device.torch_shim import CpuShim
 
 pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 

@@ -152,10 +152,3 @@ def test_the_schedule_counts_samples(words: list[str], rates: list[float], tmp_p
         seen.append(optimizer.param_groups[0]["lr"])
         scheduler.step(increment=args.global_batch_size)
     assert seen == pytest.approx(rates)
-
-
-def test_a_warm_up_that_never_ends_is_refused(tmp_path: Path) -> None:
-    hf_model("llama", tmp_path)
-    args = made_args(tmp_path, "--lr-warmup-iters", "10", "--lr-decay-style", "linear")
-    with pytest.raises(ValueError, match="lower --lr-warmup-iters"):
-        build_scheduler(args, _Optimizer())

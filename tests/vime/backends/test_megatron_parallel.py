@@ -5,11 +5,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from types import SimpleNamespace  # noqa: E402
+from types import SimpleNamespace
 
-from vime.backends.megatron_utils.initialize import init, is_megatron_main_rank  # noqa: E402
-from vime.backends.megatron_utils.parallel import init_parallel  # noqa: E402
-from vime.device import detect  # noqa: E402
+from vime.backends.megatron_utils.initialize import init, is_megatron_main_rank
+from vime.backends.megatron_utils.parallel import init_parallel
+from vime.device import detect
 
 
 def test_one_rank_is_alone_and_can_join_again() -> None:

@@ -7,15 +7,15 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("megatron.core")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from vime.backends.megatron_utils.cp_utils import (  # noqa: E402
+from vime.backends.megatron_utils.cp_utils import (
     get_logits_and_tokens_offset_with_cp,
     get_sum_of_sample_mean,
 )
-from vime.backends.megatron_utils.data import DataIterator, to_tensors  # noqa: E402
-from vime.backends.megatron_utils.packing import pack  # noqa: E402
+from vime.backends.megatron_utils.data import DataIterator, to_tensors
+from vime.backends.megatron_utils.packing import pack
 
 samples = st.lists(
     st.tuples(st.integers(1, 6), st.integers(0, 6)), min_size=1, max_size=6

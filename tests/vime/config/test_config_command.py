@@ -27,13 +27,6 @@ def test_a_dry_run_shows_each_value_and_where_it_is_from(tmp_path):
     assert lines["eps_clip"] == ["0.2", "default"] and lines["eps_clip_high"] == ["0.2", "derived:", "as", "--eps-clip"]
 
 
-def test_without_dry_run_it_says_what_is_missing(tmp_path):
-    done = vime("train", *enough(tmp_path))
-    assert done.returncode == 2 and done.stderr.startswith(
-        "error: vime train: the training loop is not in this version;"
-    )
-
-
 def test_problems_go_to_stderr_one_a_line(tmp_path):
     done = vime("train", "--lr", "x", "--nonsense", "--config", "--dry-run")
     assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr

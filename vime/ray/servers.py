@@ -86,13 +86,26 @@ class Servers:
         for error in self.failures(timeout).values():
             raise error
 
-    def restart_dead(self, timeout: float = 600.0, progress: Progress | None = None) -> "Servers":
+    def kill(self, names: Iterable[str]) -> None:
+        """End the servers of engines, by the names that `failures` has for them, as a crash would."""
+        hit = [engine.submit("simulate_crash") for engine in self.engines if f"engine {engine.spec.rank}" in set(names)]
+        for call in hit:
+            failure(call, 30.0)
+
+    def restart_dead(
+        self,
+        failures: Mapping[str, Exception] | None = None,
+        timeout: float = 600.0,
+        progress: Progress | None = None,
+    ) -> "Servers":
         """What there is once dead engines and routers run again; this record where none is dead.
+
+        `failures` is what does not work, where that is known already.
 
         An engine comes back paused, since it has the weights of the checkpoint: it is `stale` until the next sync, which
         resumes it. Raises EngineError where one does not come back.
         """
-        failures = self.failures()
+        failures = self.failures() if failures is None else failures
         if not failures:
             return self
         engines = tuple(e.revived() if f"engine {e.spec.rank}" in failures else e for e in self.engines)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import ray
 
 from vime.config.resolve import Config
+from vime.errors import RunError
 
 _SMALL_STORE = 256 * 1024**2
 """Bytes of the object store where only a small model's samples pass through it."""
@@ -19,12 +21,35 @@ def ray_session(config: Config) -> Iterator[None]:
     """Connect to Ray, and leave nothing of it behind.
 
     RAY_ADDRESS names a cluster that runs already. Without it Ray is started here, on loopback where the device is a CPU.
+    Raises RunError where it cannot be.
     """
-    ray.init(**_options(config, os.environ))
     try:
+        with _own_handlers():
+            ray.init(**_options(config, os.environ))
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _own_handlers() -> Iterator[None]:
+    """Ray takes SIGTERM for itself, and would end the run without a checkpoint: put back what was there."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise RunError(*_why(error, os.environ.get("RAY_ADDRESS"))) from error
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _why(error: Exception, address: str | None) -> tuple[str, str]:
+    """What is wrong with Ray, and how to mend it."""
+    said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    if address:
+        return f"there is no Ray cluster at RAY_ADDRESS={address}: {said}", "start it, or unset RAY_ADDRESS"
+    return f"Ray did not start: {said}", "its logs are in /tmp/ray/session_latest/logs"
 
 
 def _options(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:

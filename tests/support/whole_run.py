@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 QUICKSTART = ROOT / "examples/quickstart_cpu"
 SEEDED = ("--vllm-enable-deterministic-inference", "--vllm-no-enable-chunked-prefill")
 """Options with which two runs are the same, sample by sample."""
-ENGINE, RANK, MANAGER, ROUTER = "vllm_utils.serve", "ray::TrainRayActor", "ray::RolloutManager", "launch_router"
+ENGINE, RANK, MANAGER, ROUTER = "vllm_utils.serve", "ray::TrainRayActor", "ray::RolloutManager", "vllm::router"
 """What the command lines of a run's processes hold; a rank's and the manager's also the method that they are in."""
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 

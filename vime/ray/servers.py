@@ -111,7 +111,7 @@ class Servers:
         engines = tuple(e.revived() if f"engine {e.spec.rank}" in failures else e for e in self.engines)
         dead = [engine for engine in engines if f"engine {engine.spec.rank}" in failures]
         for name, error in failures.items():
-            logger.warning("%s is started again: %s", name, error)
+            logger.info("%s is started again: %s", name, error)
         for model in self.models:
             _unlist(model, [model.urls[model.ranks.index(e.spec.rank)] for e in dead if e.spec.rank in model.ranks])
         urls = together({engine.spec.rank: _begin_again(engine, timeout) for engine in dead}, dead, progress)

@@ -11,7 +11,7 @@ import pytest
 for needed in ("vllm", "megatron.core", "ray"):
     pytest.importorskip(needed)
 
-from whole_run import MANAGER, SEEDED, WholeRun, apart, losses, prepare
+from whole_run import MANAGER, SEEDED, WholeRun, apart, losses
 
 from vime.backends.vllm_utils.vllm_engine import BASE_PORT
 from vime.commands.report import run as report
@@ -21,12 +21,6 @@ pytestmark = pytest.mark.slow
 ROLLOUTS, GROUPS, SAMPLES = 10, 16, 8
 WORDS = (*SEEDED, "--num-rollout", str(ROLLOUTS), "--weight-sync-probe", "4")
 DEAD_PROXY = dict.fromkeys(("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The quick start's data and warm model."""
-    return prepare(tmp_path_factory.mktemp("quickstart") / "out")
 
 
 @pytest.fixture(scope="module")

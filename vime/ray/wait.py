@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 
 from vime.errors import RankDied, says_what_is_wrong
 
@@ -43,12 +43,12 @@ def _get(ref: Any, who: str) -> Any:
         if says_what_is_wrong(cause):
             raise cause from None
         raise
-    except RayActorError as error:
+    except RayError as error:
         raise RankDied(
             f"{who} ended: {_reason(error)}", "start the run again: it goes on from its last checkpoint (--load)"
         ) from None
 
 
-def _reason(error: RayActorError) -> str:
+def _reason(error: RayError) -> str:
     lines: Sequence[str] = str(error).strip().splitlines()
     return next((line.strip() for line in reversed(lines) if line.strip()), "no reason is known")

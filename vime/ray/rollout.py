@@ -131,8 +131,8 @@ class RolloutManager:
         return tuple(f"{what}: {first_line(error)}" for what, error in failures.items()), self._engines()
 
     def end_hung(self) -> None:
-        """Kill the servers of engines that do not answer, so that who waits for them is told."""
-        self._running().kill(self._failures())
+        """Kill engines whose servers do not answer, so that who waits for them is told."""
+        self._running().kill(self._running().failures(self._args.rollout_health_check_timeout, core=False))
 
     def synced(self) -> None:
         """Every engine has the trainer's weights."""
@@ -160,7 +160,7 @@ class RolloutManager:
 
     def _watched(self, call: Callable[[], T]) -> T:
         """`call`, ended when an engine dies or a stop is asked for."""
-        with self._watching() if self._servers else nullcontext([]) as lost:
+        with self._watching() if self._servers else nullcontext({}) as lost:
             try:
                 return call()
             except (CancelledError, asyncio.CancelledError):

@@ -66,9 +66,12 @@ class Servers:
             rollout_num_engines=len(self.models[0].urls),
         )
 
-    def failures(self, timeout: float = 30.0) -> dict[str, Exception]:
-        """What does not work, and why: `engine 3`, `router of actor`. Empty where everything does."""
-        health = {engine.spec.rank: engine.submit("health_generate", timeout) for engine in self.engines}
+    def failures(self, timeout: float = 30.0, core: bool = True) -> dict[str, Exception]:
+        """What does not work, and why: `engine 3`, `router of actor`. Empty where everything does.
+
+        Without `core` the servers alone are looked at, as an engine that takes weights is busy with that.
+        """
+        health = {engine.spec.rank: engine.submit("health_generate", timeout, core) for engine in self.engines}
         found: dict[str, Exception] = {}
         for rank, future in health.items():
             if error := failure(future, timeout + 5.0):

@@ -34,6 +34,17 @@ class EngineNotHealthy(EngineError):
         self.url, self.seconds, self.log, self.tail = self.args
 
 
+class EngineHangs(EngineError):
+    """A server's process runs, and does not answer."""
+
+    def __init__(self, url: str, seconds: float, detail: str, log: str) -> None:
+        super().__init__(
+            f"the engine at {url} runs and gave no answer within {seconds:g} s ({detail})", _where(log, "")
+        )
+        self.args = (url, seconds, detail, log)
+        self.url, self.seconds, self.detail, self.log = self.args
+
+
 class PortTaken(EngineError):
     """Something else listens on the port that a server was to have."""
 

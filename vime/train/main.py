@@ -48,10 +48,10 @@ def train(config: Config, progress: Progress) -> int:
                 progress.begin(schedule.first, schedule.total)
                 loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
                 log.event("end")
-        except Interrupted as stopped:
-            return _stopped(str(stopped), stop, log, progress)
+        except Interrupted:
+            return _stopped(stop.words, stop, log, progress)
         except KeyboardInterrupt:
-            return _stopped("stopped at once", stop, log, progress)
+            return _stopped(f"{stop.words}, at once", stop, log, progress)
         finally:
             logging_utils.finish_tracking(config.args)
     return 0

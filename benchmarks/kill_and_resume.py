@@ -156,7 +156,7 @@ def compare(run: WholeRun, expected: dict[int, float], rollouts: int, outcome: O
     wanted = range(rollouts * GROUPS * SAMPLES)
     outcome.lost = len(set(wanted) - counted.keys())
     outcome.twice = sum(count - 1 for count in counted.values()) + len(counted.keys() - set(wanted))
-    rows = [row for row in run.rows() if row.get("step_key") == "rollout/step"]
+    rows = [row for row in run.rows() if "train/loss" in row.get("metrics", ())]
     outcome.rollouts_done_again = len(rows) - rollouts
     outcome.largest_loss_difference = max(abs(row["metrics"]["train/loss"] - expected[row["step"]]) for row in rows)
 

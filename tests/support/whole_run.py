@@ -113,8 +113,8 @@ class WholeRun:
         return [f"{pid} {line[:120]}" for pid, line in left.items()]
 
     def steps(self) -> dict[int, dict[str, float]]:
-        """The figures of each rollout, the last where one was done twice."""
-        return {row["step"]: row["metrics"] for row in self.rows() if row.get("step_key") == "rollout/step"}
+        """The figures of each rollout that was trained on, the last where one was done twice."""
+        return {row["step"]: row["metrics"] for row in self.rows() if "train/loss" in row.get("metrics", ())}
 
     def rows(self) -> list[dict]:
         """The log's lines."""

@@ -45,9 +45,7 @@ class EngineLost(EngineError):
 
     def __init__(self, failures: Mapping[str, Exception]) -> None:
         fixes = [error.fix for error in failures.values() if isinstance(error, EngineError) and error.fix]
-        super().__init__(
-            "; ".join(f"{what}: {first_line(error)}" for what, error in failures.items()), "; ".join(fixes)
-        )
+        super().__init__("; ".join(_words(failures)), "; ".join(fixes))
 
 
 class RolloutManager:
@@ -128,11 +126,13 @@ class RolloutManager:
             self._args = self._servers.args(self._args)
         for what, error in failures.items():
             self._log.event("restart", what=what, why=str(error))
-        return tuple(f"{what}: {first_line(error)}" for what, error in failures.items()), self._engines()
+        return _words(failures), self._engines()
 
-    def end_hung(self) -> None:
-        """Kill engines whose servers do not answer, so that who waits for them is told."""
-        self._running().kill(self._running().failures(self._args.rollout_health_check_timeout, core=False))
+    def end_hung(self) -> Sequence[str]:
+        """Kill engines whose servers do not answer, so that who waits for them is told; what was wrong with which."""
+        hung = self._running().failures(self._args.rollout_health_check_timeout, core=False)
+        self._running().kill(hung)
+        return _words(hung)
 
     def synced(self) -> None:
         """Every engine has the trainer's weights."""
@@ -208,6 +208,11 @@ class RolloutManager:
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""
         return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))
+
+
+def _words(failures: Mapping[str, Exception]) -> tuple[str, ...]:
+    """What failed and how, a line each."""
+    return tuple(f"{what}: {first_line(error)}" for what, error in failures.items())
 
 
 def _cancel_all() -> None:

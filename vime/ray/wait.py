@@ -1,12 +1,15 @@
 """Waiting for actors: the first failure ends the wait, and errors arrive as what they were."""
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError
 
 from vime.errors import RankDied, says_what_is_wrong
+
+_EXCERPT = 300
 
 
 def _nothing() -> None:
@@ -37,7 +40,10 @@ def results(refs: Mapping[str, Any], meanwhile: Callable[[], None] = _nothing, e
 
 def _get(ref: Any, who: str) -> Any:
     try:
-        return ray.get(ref)
+        with warnings.catch_warnings():
+            # An error's class may bring Megatron-core along, which tells of every optional package that is not there.
+            warnings.simplefilter("ignore")
+            return ray.get(ref)
     except RayTaskError as error:
         cause = error.cause
         if says_what_is_wrong(cause):
@@ -50,5 +56,9 @@ def _get(ref: Any, who: str) -> Any:
 
 
 def _reason(error: RayError) -> str:
-    lines: Sequence[str] = str(error).strip().splitlines()
-    return next((line.strip() for line in reversed(lines) if line.strip()), "no reason is known")
+    """Ray's words, or, where it knows nothing and says that at length, what that comes from."""
+    said = str(error).strip()
+    if "Worker exit type: SYSTEM_ERROR" in said:
+        return "its process was killed, by the kernel for want of memory (dmesg says it) or by somebody, or crashed"
+    last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "no reason is known")
+    return last[:_EXCERPT]

@@ -51,9 +51,12 @@ class RayRun:
         return synced
 
     def _update_weights(self) -> Mapping[str, float]:
-        """An engine that hangs in it is ended, so that it fails, instead of waiting for the engine as well."""
-        every = self._args.rollout_health_check_interval
-        return self._trainer.update_weights(lambda: result(self._manager.end_hung.remote(), _MANAGER), every)
+        return self._trainer.update_weights(self._end_hung, self._args.rollout_health_check_interval)
+
+    def _end_hung(self) -> None:
+        """An engine that hangs is ended, so that the trainer is told, and does not wait for it as well."""
+        for what in result(self._manager.end_hung.remote(), _MANAGER):
+            self._tell(f"{what}; killed")
 
     def save(self, rollout_id: int) -> None:
         """A checkpoint of all that going on needs. The prompts' part first: the trainer's marker makes both count."""

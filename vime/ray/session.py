@@ -2,7 +2,9 @@
 
 import logging
 import os
+import re
 import signal
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,10 +12,13 @@ from typing import Any
 import ray
 
 from vime.config.resolve import Config
-from vime.errors import RunError
+from vime.errors import RunError, first_line
 
 _SMALL_STORE = 256 * 1024**2
 """Bytes of the object store where only a small model's samples pass through it."""
+_ADDRESS = re.compile(r"(?:ray://)?\[?(?P<host>[^/]+?)\]?:(?P<port>\d+)")
+_ANSWERS_WITHIN = 10.0
+"""Seconds; Ray itself would try for minutes."""
 
 
 @contextmanager
@@ -23,12 +28,40 @@ def ray_session(config: Config) -> Iterator[None]:
     RAY_ADDRESS names a cluster that runs already. Without it Ray is started here, on loopback where the device is a CPU.
     Raises RunError where it cannot be.
     """
+    address = os.environ.get("RAY_ADDRESS", "")
+    _check(address)
     try:
         with _own_handlers():
-            ray.init(**_options(config, os.environ))
+            _connect(_options(config, os.environ), address)
         yield
     finally:
         ray.shutdown()
+
+
+def _check(address: str) -> None:
+    """Whether somebody listens at `address`, where that is a host and a port."""
+    if found := _ADDRESS.fullmatch(address):
+        try:
+            socket.create_connection((found["host"], int(found["port"])), timeout=_ANSWERS_WITHIN).close()
+        except (OSError, OverflowError) as error:
+            raise _not_there(address, error) from error
+
+
+def _connect(options: Mapping[str, Any], address: str) -> None:
+    try:
+        ray.init(**options)
+    except (RuntimeError, ValueError, OSError) as error:
+        if address:
+            raise _not_there(address, error) from error
+        raise RunError(
+            f"Ray did not start: {first_line(error)}", "its logs are in /tmp/ray/session_latest/logs"
+        ) from error
+
+
+def _not_there(address: str, error: Exception) -> RunError:
+    return RunError(
+        f"there is no Ray cluster at RAY_ADDRESS={address}: {first_line(error)}", "start it, or unset RAY_ADDRESS"
+    )
 
 
 @contextmanager
@@ -37,19 +70,9 @@ def _own_handlers() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise RunError(*_why(error, os.environ.get("RAY_ADDRESS"))) from error
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _why(error: Exception, address: str | None) -> tuple[str, str]:
-    """What is wrong with Ray, and how to mend it."""
-    said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    if address:
-        return f"there is no Ray cluster at RAY_ADDRESS={address}: {said}", "start it, or unset RAY_ADDRESS"
-    return f"Ray did not start: {said}", "its logs are in /tmp/ray/session_latest/logs"
 
 
 def _options(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -80,9 +80,9 @@ def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tu
     stop.check()
     placement = place(config.args, config.device)
     manager = _manager(config, placement)
-    start = _Start(manager, stop, progress)
     try:
         starting = None if config.args.debug_train_only else manager.start.remote()
+        start = _Start(manager, starting, stop, progress)
         per_epoch = start.result(manager.read_prompts.remote())
         config, by_epoch = _with_length(config, per_epoch)
         trainer, first = _trainer(config, placement, start)
@@ -126,9 +126,11 @@ def _connect(trainer: RayTrainGroup | None, engines: Engines) -> None:
 
 @dataclass(frozen=True)
 class _Start:
-    """Waits for what starts, with a word every second on how far the engines are, until a stop is asked for."""
+    """Waits for what starts, with a word every second on how far the engines are, until they fail or a stop is asked for."""
 
     manager: Any
+    engines: Any
+    """The reference of their start; None where none are started."""
     stop: StopRequest
     progress: Progress
 
@@ -142,6 +144,8 @@ class _Start:
 
     def _meanwhile(self) -> None:
         self.stop.check()
+        if self.engines is not None and ray.wait([self.engines], timeout=0)[0]:
+            result(self.engines, _MANAGER)
         self.progress.starting(result(self.manager.status.remote(), _MANAGER))
 
 

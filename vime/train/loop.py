@@ -52,7 +52,7 @@ class Schedule:
 
     def save(self, rollout_id: int) -> bool:
         """Whether to write a checkpoint after this rollout; always after the last."""
-        return self._due(rollout_id, self.save_interval)
+        return self._due(rollout_id, self.save_interval) or rollout_id + 1 == self.total
 
     def sync(self, rollout_id: int) -> bool:
         """Whether the engines get the weights after this rollout; always before an evaluation and after the last."""

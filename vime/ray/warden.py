@@ -27,14 +27,18 @@ Known = dict[int, str]
 
 @contextmanager
 def warden() -> Iterator[None]:
-    """Watch over this process for as long as the block runs."""
+    """Watch over this process for as long as the block runs. What an interrupt leaves ends as well."""
     command = [sys.executable, "-S", "-E", __file__, str(os.getpid())]
     watching = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+    word = _DONE
     try:
         yield
+    except KeyboardInterrupt:
+        word = b""  # what was being ended may not have been
+        raise
     finally:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            watching.communicate(_DONE, timeout=_LONGEST)
+            watching.communicate(word, timeout=_LONGEST)
 
 
 def watch(driver: int) -> None:

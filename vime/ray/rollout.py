@@ -10,6 +10,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import ray
@@ -94,15 +95,15 @@ class RolloutManager:
         batch = convert_samples_to_train_data(self._args, groups)
         save_debug_rollout_data(self._args.save_debug_rollout_data, groups, rollout_id=rollout_id, evaluation=False)
         metrics = log_rollout_data(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
-        self._log.samples(rollout_id, samples, "rollout", self._pieces())
+        self._log.samples(rollout_id, samples, self._pieces)
         return Generated(Box(ray.put(batch)), metrics)
 
     def eval(self, done: int) -> Mapping[str, float]:
         """Evaluate on every set after `done` rollouts; the metrics."""
         function = load_function(self._args.eval_function_path)
         output = self._watched(lambda: call_rollout_fn(function, self._args, done, self._data_source, evaluation=True))
-        samples = [sample for one in output.data.values() for sample in one.get("samples", ())]
-        self._log.samples(done, samples, "eval", self._pieces())
+        sets = {name: one.get("samples", ()) for name, one in output.data.items()}
+        self._log.evaluation(done, sets, self._pieces)
         return log_eval_rollout_data(done, self._args, output.data, output.metrics) or {}
 
     def interrupt(self) -> None:
@@ -149,6 +150,8 @@ class RolloutManager:
 
     def _watched(self, call: Callable[[], T]) -> T:
         """`call`, ended when an engine dies or a stop is asked for."""
+        if self._stopped.is_set():
+            raise Interrupted("stopped before it generated")
         with self._watching() as lost:
             try:
                 return call()
@@ -163,12 +166,13 @@ class RolloutManager:
     def _watching(self) -> Iterator[list[str]]:
         """What died inside the block, and how; what is generated is cancelled at the first."""
         lost: list[str] = []
-        over = threading.Event()
+        over, patience = threading.Event(), self._args.rollout_health_check_timeout
 
         def look() -> None:
             while not over.wait(_LOOK):
-                if failures := self._running().failures(self._args.rollout_health_check_timeout):
-                    lost.extend(f"{what}: {error}" for what, error in failures.items())
+                failures = {} if self._servers is None else self._servers.failures(patience)
+                lost.extend(f"{what}: {error}" for what, error in failures.items())
+                if lost or self._stopped.is_set():  # a stop may have come before there was anything to cancel
                     _cancel_all()
                     return
 
@@ -191,6 +195,7 @@ class RolloutManager:
         assert self._servers is not None, "start() comes first"
         return self._servers
 
+    @cached_property
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""
         return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))

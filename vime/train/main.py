@@ -1,7 +1,7 @@
 """A run from its configuration to its last step: what is started, in which order, and what is left behind."""
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,6 @@ from vime.observability import logging_utils
 from vime.observability.run_log import RunLog, run_folder
 from vime.ray.actor_group import RayTrainGroup
 from vime.ray.placement_group import Placement, place
-from vime.ray.records import Engines
 from vime.ray.rollout import RolloutManager
 from vime.ray.session import ray_session
 from vime.ray.wait import result, results
@@ -42,19 +41,29 @@ def train(config: Config, progress: Progress) -> int:
     logging_utils.init_tracking(config.args)
     with stop_on_signals() as stop:
         try:
-            with ray_session(config), _parts(config, stop, progress) as (run, schedule):
-                log.event("start", first=schedule.first, total=schedule.total)
-                log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
-                progress.begin(schedule.first, schedule.total)
-                loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
-                log.event("end")
+            with ray_session(config), _parts(config, stop, progress, log) as (run, schedule):
+                _loop(config, run, schedule, stop, progress, log)
         except Interrupted as stopped:
             log.event("stop", why=str(stopped))
             progress.say(str(stopped))
             return stop.exit_code
+        except Exception as error:
+            log.event("failed", why=f"{type(error).__name__}: {error}")
+            raise
         finally:
             logging_utils.finish_tracking(config.args)
     return 0
+
+
+def _loop(config: Config, run: RayRun, schedule: Schedule, stop: StopRequest, progress: Progress, log: RunLog) -> None:
+    log.event("start", first=schedule.first, total=schedule.total)
+    log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
+    progress.begin(schedule.first, schedule.total)
+    if schedule.first >= schedule.total > 0:
+        done = f"{schedule.total} of {schedule.total} rollouts are done already: nothing is left to train"
+        progress.say(f"{done}; set --num-rollout higher to go on")
+    loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
+    log.event("end")
 
 
 class _Record:
@@ -69,21 +78,27 @@ class _Record:
 
 
 @contextmanager
-def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tuple[RayRun, Schedule]]:
+def _parts(config: Config, stop: StopRequest, progress: Progress, log: RunLog) -> Iterator[tuple[RayRun, Schedule]]:
     """Everything that the loop needs, started side by side; the engines are stopped in the end."""
     placement = place(config.args, config.device)
     manager = _manager(config, placement)
     try:
-        starting = None if config.args.debug_train_only else manager.start.remote()
+        starting = {} if config.args.debug_train_only else {_MANAGER: manager.start.remote()}
         per_epoch = result(manager.read_prompts.remote(), _MANAGER)
         config, by_epoch = _with_length(config, per_epoch)
-        trainer, first = _trainer(config, placement, manager, progress)
+        trainer = None if config.args.debug_rollout_only else RayTrainGroup(config, placement)
+        building = {} if trainer is None else trainer.async_create()
+        found = _awaited({**building, **starting}, manager, progress, stop)
+        first = _first(config.args, [found[rank] for rank in building])
         result(manager.load.remote(first - 1), _MANAGER)
-        if starting is not None:
-            (engines,) = _awaited({_MANAGER: starting}, manager, progress)
-            _connect(trainer, engines)
-        stop.check()
-        yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, by_epoch)
+        if trainer is not None and starting:
+            trainer.set_rollout_engines(found[_MANAGER].urls)
+
+        def tell(event: str, line: str) -> None:
+            log.event(event, what=line)
+            progress.say(line)
+
+        yield RayRun(config, trainer, manager, stop, tell), _schedule(config, first, by_epoch)
     finally:
         _dispose(manager)
 
@@ -99,40 +114,25 @@ def _with_length(config: Config, per_epoch: int | None) -> tuple[Config, int | N
     return replace(config, args=config.args.replace(num_rollout=total)), per_epoch
 
 
-def _trainer(
-    config: Config, placement: Placement, manager: Any, progress: Progress
-) -> tuple[RayTrainGroup | None, int]:
-    """The trainer, if there is to be one, and the rollout to begin with."""
-    first = 0
-    trainer = None if config.args.debug_rollout_only else RayTrainGroup(config, placement)
-    if trainer is not None:
-        first = _same(_awaited(trainer.async_create(), manager, progress))
-    return trainer, first if config.args.start_rollout_id is None else config.args.start_rollout_id
+def _first(args: Namespace, firsts: Sequence[int]) -> int:
+    """The rollout to begin with: where the checkpoint ends, which every rank read, unless --start-rollout-id says it."""
+    assert len(set(firsts)) <= 1, f"the trainer's ranks begin at different rollouts: {firsts}"
+    return next(iter(firsts), 0) if args.start_rollout_id is None else args.start_rollout_id
 
 
 def _manager(config: Config, placement: Placement) -> Any:
     return ray.remote(RolloutManager).options(num_cpus=0.4, max_concurrency=_THREADS).remote(config, placement)
 
 
-def _connect(trainer: RayTrainGroup | None, engines: Engines) -> None:
-    if trainer is not None:
-        trainer.set_rollout_engines(engines.urls)
-
-
-def _awaited(refs: Mapping[str, Any], manager: Any, progress: Progress) -> list[Any]:
-    """What the references come to, with a word every second on how far the engines are."""
-    while len(ray.wait(list(refs.values()), num_returns=len(refs), timeout=_STATUS)[0]) < len(refs):
-        failed, _ = ray.wait(list(refs.values()), num_returns=1, timeout=0)
-        if failed:
-            break
-        progress.starting(ray.get(manager.status.remote()))
-    return results(refs)
-
-
-def _same(firsts: list[int]) -> int:
-    """The ranks read the same checkpoint."""
-    assert len(set(firsts)) == 1, f"the trainer's ranks begin at different rollouts: {firsts}"
-    return firsts[0]
+def _awaited(refs: Mapping[str, Any], manager: Any, progress: Progress, stop: StopRequest) -> dict[str, Any]:
+    """What each comes to, with a word every second on how far the engines are. The first that fails is raised."""
+    waiting = list(refs.values())
+    while len(ray.wait(waiting, num_returns=len(waiting), timeout=_STATUS)[0]) < len(waiting):
+        for done in ray.wait(waiting, num_returns=len(waiting), timeout=0)[0]:
+            results({who: ref for who, ref in refs.items() if ref == done})
+        stop.check()
+        progress.starting(result(manager.status.remote(), _MANAGER))
+    return dict(zip(refs, results(refs), strict=True))
 
 
 def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:

@@ -11,7 +11,8 @@ from vime.ray.wait import result
 from vime.train.stop import StopRequest
 
 T = TypeVar("T")
-Tell = Callable[[str], None]
+Tell = Callable[[str, str], None]
+"""Called with the name of an event, and a line about it for a person."""
 _MANAGER = "the rollout manager"
 _RECOVERIES = 3
 """Times in one step that engines are started again before the run gives up."""
@@ -76,7 +77,9 @@ class RayRun:
         dead, engines = found
         if not dead:
             return False
-        self._tell(f"{', '.join(dead)} started again: {(str(error) or repr(error)).splitlines()[0][:200]}")
+        self._tell(
+            "engines_restarted", f"{', '.join(dead)} started again: {(str(error) or repr(error)).splitlines()[0][:200]}"
+        )
         if self._trainer is not None:
             self._trainer.set_rollout_engines(engines.urls)
         return True

@@ -19,7 +19,7 @@ from vime.backends.vllm_utils.engine_errors import EngineError
 from vime.config.resolve import Config
 from vime.errors import Interrupted
 from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
-from vime.observability.rollout_metrics import log_eval_rollout_data, log_rollout_data
+from vime.observability.rollout_metrics import eval_figures, rollout_figures
 from vime.observability.run_log import RunLog
 from vime.observability.token_pieces import token_pieces
 from vime.ray.placement_group import Placement
@@ -50,8 +50,8 @@ class RolloutManager:
 
     def __init__(self, config: Config, placement: Placement | None) -> None:
         self._config, self._placement = config, placement
-        # Trackers are the driver's, which gets the figures.
-        quiet = config.args.replace(use_tensorboard=False, use_wandb=False)
+        # The driver logs; a function of the user's that logs from here reaches what several processes may write to.
+        quiet = config.args.replace(use_wandb=False)
         self._args: Namespace = quiet.replace(eval_datasets=eval_datasets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
@@ -94,7 +94,7 @@ class RolloutManager:
         samples = leaves(groups)
         batch = convert_samples_to_train_data(self._args, groups)
         save_debug_rollout_data(self._args.save_debug_rollout_data, groups, rollout_id=rollout_id, evaluation=False)
-        metrics = log_rollout_data(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
+        metrics = rollout_figures(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
         self._log.samples(rollout_id, samples, self._pieces)
         return Generated(Box(ray.put(batch)), metrics)
 
@@ -104,7 +104,7 @@ class RolloutManager:
         output = self._watched(lambda: call_rollout_fn(function, self._args, done, self._data_source, evaluation=True))
         sets = {name: one.get("samples", ()) for name, one in output.data.items()}
         self._log.evaluation(done, sets, self._pieces)
-        return log_eval_rollout_data(done, self._args, output.data, output.metrics) or {}
+        return eval_figures(done, self._args, output.data, output.metrics) or {}
 
     def interrupt(self) -> None:
         """End what is being generated; its prompts go back."""

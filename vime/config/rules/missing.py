@@ -24,6 +24,7 @@ WITHOUT_EFFECT = {
     "use_distributed_post": "one process sends all requests",
     "use_fault_tolerance": "engines that die are always started again",
     "value_clip": "there is no critic",
+    "wandb_always_use_train_step": "figures are counted in rollouts",
     "wandb_random_suffix": "names get no ending",
 }
 """What is so instead. The run does what it would do without them."""

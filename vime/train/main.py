@@ -23,6 +23,7 @@ from vime.train.loop import Schedule, loop
 from vime.train.progress import Progress
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
+from vime.utils.eval_config import eval_datasets
 
 _MANAGER = "the rollout manager"
 _THREADS = 8
@@ -36,6 +37,7 @@ def train(config: Config, progress: Progress) -> int:
     config = replace(config, args=config.args.replace(run_dir=str(run_folder(config.args.run_dir))))
     refuse_to_overwrite(config.args)
     check_hooks(config.args)
+    eval_datasets(config.args)  # what is wrong with --eval-config comes out before anything is started
     log = RunLog(config.args.run_dir)
     log.config(config)
     logging_utils.init_tracking(config.args)

@@ -88,6 +88,13 @@ def test_what_is_required_is_told_when_nothing_is_given():
         assert any(part in line for line in found)
 
 
+def test_a_bound_of_the_context_bounds_the_answers(tmp_path):
+    words = enough(tmp_path)
+    place = words.index("--rollout-max-response-len")
+    args = made([*words[:place], *words[place + 2 :], "--rollout-max-context-len", "64"]).args
+    assert (args.rollout_max_response_len, args.eval_max_response_len) == (63, 63)
+
+
 def test_seeds_on_a_cpu_need_no_option_more(tmp_path):
     config = made([*enough(tmp_path), "--vllm-enable-deterministic-inference"])
     assert config.args.vllm_enable_chunked_prefill is False and "--no-enable-chunked-prefill" in engine_words(config)

@@ -24,6 +24,7 @@ from vime.train.loop import Schedule, loop
 from vime.train.progress import Progress
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
+from vime.utils.eval_config import eval_datasets
 
 _MANAGER = "the rollout manager"
 _THREADS = 8
@@ -37,21 +38,21 @@ def train(config: Config, progress: Progress) -> int:
     config = replace(config, args=config.args.replace(run_dir=str(run_folder(config.args.run_dir))))
     refuse_to_overwrite(config.args)
     check_hooks(config.args)
+    eval_datasets(config.args)  # what is wrong with --eval-config comes out before anything is started
     log = RunLog(config.args.run_dir)
     log.config(config)
     logging_utils.init_tracking(config.args)
     with stop_on_signals() as stop:
         try:
-            with ray_session(config), _parts(config, stop, progress) as (run, schedule):
-                log.event("start", first=schedule.first, total=schedule.total)
-                log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
-                progress.begin(schedule.first, schedule.total)
-                loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
-                log.event("end")
+            with ray_session(config), _parts(config, stop, progress, log) as (run, schedule):
+                _loop(config, run, schedule, stop, progress, log)
         except Interrupted:
             return _stopped(stop.words, stop, log, progress)
         except KeyboardInterrupt:
             return _stopped(f"{stop.words}, at once", stop, log, progress)
+        except Exception as error:
+            log.event("failed", why=f"{type(error).__name__}: {error}")
+            raise
         finally:
             logging_utils.finish_tracking(config.args)
     return 0
@@ -61,6 +62,17 @@ def _stopped(why: str, stop: StopRequest, log: RunLog, progress: Progress) -> in
     log.event("stop", why=why)
     progress.say(why)
     return stop.exit_code
+
+
+def _loop(config: Config, run: RayRun, schedule: Schedule, stop: StopRequest, progress: Progress, log: RunLog) -> None:
+    log.event("start", first=schedule.first, total=schedule.total)
+    log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
+    progress.begin(schedule.first, schedule.total)
+    if schedule.first >= schedule.total > 0:
+        done = f"{schedule.total} of {schedule.total} rollouts are done already: nothing is left to train"
+        progress.say(f"{done}; set --num-rollout higher to go on")
+    loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
+    log.event("end")
 
 
 class _Record:
@@ -75,7 +87,7 @@ class _Record:
 
 
 @contextmanager
-def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tuple[RayRun, Schedule]]:
+def _parts(config: Config, stop: StopRequest, progress: Progress, log: RunLog) -> Iterator[tuple[RayRun, Schedule]]:
     """Everything that the loop needs, started side by side; the engines are stopped in the end."""
     stop.check()
     placement = place(config.args, config.device)
@@ -90,7 +102,12 @@ def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tu
         if starting is not None:
             _connect(trainer, start.result(starting))
         stop.check()
-        yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, by_epoch)
+
+        def tell(event: str, line: str) -> None:
+            log.event(event, what=line)
+            progress.say(line)
+
+        yield RayRun(config, trainer, manager, stop, tell), _schedule(config, first, by_epoch)
     finally:
         _dispose(manager)
 

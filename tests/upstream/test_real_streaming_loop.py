@@ -74,4 +74,4 @@ def test_it_trains_the_quick_start(module, tmp_path):
     for file in run.samples:
         for row in file.rows():
             assert "vllm_generate_stream" in {event["name"] for event in row["trace"]["events"]}
-            assert len(row["log_probs"]) == len(row["loss_mask"]) == row["response_length"]
+            assert len(row["log_probs"]) == row["response_length"] > 0

@@ -66,7 +66,7 @@ async def ask(
         except HttpError as error:
             if not _may_pass(error):
                 raise
-            broken += not _never_arrived(error)
+            broken += not never_arrived(error)
             waited = time.monotonic() - began
             if broken >= patience.attempts or waited >= patience.seconds:
                 raise GenerationFailed(sample, asked, waited, error) from error
@@ -87,7 +87,7 @@ def _may_pass(error: HttpError) -> bool:
     return isinstance(error, HttpConnectionError)
 
 
-def _never_arrived(error: HttpError) -> bool:
+def never_arrived(error: HttpError) -> bool:
     """Whether no engine took the request."""
     if isinstance(error, HttpStatusError):
         return error.status_code in _UNAVAILABLE

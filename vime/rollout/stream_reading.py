@@ -33,12 +33,13 @@ class StreamReading:
         self._last: Delta | None = None
         self._usage: Mapping[str, Any] = {}
         self.malformed = 0
+        self._doubtful = False
 
     async def read(self, url: str, headers: Mapping[str, str] | None) -> None:
         """Ask `url`, and let the sample grow until the answer has ended or the rollout is aborted.
 
         Raises HttpStatusError where the request is refused, in a chunk too; StreamBroken or HttpConnectionError where the
-        answer did not end properly. An abort comes before these: what had arrived stays, if none of it was malformed.
+        answer did not end properly. An abort comes before these: what had arrived stays, unless something in it may be missing.
         """
         try:
             async with asyncio.timeout(None) as limit:
@@ -52,7 +53,8 @@ class StreamReading:
             pass
         if self.malformed:
             self._span.set("malformed_events", self.malformed)
-        if self._aborted() and self.malformed and not self._has_ended():
+        if self._doubtful:
+            # Only an abort comes here.
             self._partial.rewind()
 
     async def _chunks(self, url: str, headers: Mapping[str, str] | None, limit: asyncio.Timeout) -> None:
@@ -70,6 +72,7 @@ class StreamReading:
         chunk = _chunk(data)
         if chunk is None:
             self.malformed += 1
+            self._doubtful = True
             return
         if "choices" not in chunk:
             raise _refusal(chunk["error"], url)
@@ -77,10 +80,12 @@ class StreamReading:
         try:
             delta = self._answers.add(chunk)
         except (StreamError, LookupError, TypeError, AttributeError) as error:
+            self._doubtful = True
             raise StreamBroken(f"a chunk that is none: {error!r}", url) from error
         if delta is None:
             return
         if self._has_ended() and delta.token_ids:
+            self._doubtful = True
             raise StreamBroken("tokens came after the end", url)
         self._partial.add(delta)
         self._last = delta if delta.finish_reason or not self._has_ended() else self._last
@@ -99,7 +104,9 @@ class StreamReading:
         if told is None and self.malformed:
             raise StreamBroken(f"{self.malformed} event(s) were malformed, and no usage says what was in them", url)
         if told is not None and told != count:
+            self._doubtful = True
             raise StreamBroken(f"{count} tokens arrived of {told}; {self.malformed} event(s) were malformed", url)
+        self._doubtful = False
         spans = self._last.weight_versions
         kind = answer.finish_type
         whole_text = kind == "length" or self._answers.request.asked.no_stop_trim

@@ -213,7 +213,7 @@ def test_no_engine_ends_the_rollout():
 
 
 def test_an_abort_keeps_what_there_is_and_lets_go_of_the_engine():
-    sample, server = stream([turn("x" * 400)], abort_after=0.1, faults={"pace": 0.005}, params={"max_new_tokens": 500})
+    sample, _ = stream([turn("x" * 400)], abort_after=0.1, faults={"pace": 0.005}, params={"max_new_tokens": 500})
     assert sample.status is Status.ABORTED and 0 < sample.response_length < 400 and aligned(sample)
     assert sample.response == "x" * sample.response_length
 

@@ -16,6 +16,7 @@ HERE = Path(__file__).parent
 NEEDS: dict[str, dict[str, str]] = {
     "http_client": {},
     "rollout_client": {},
+    "streaming_cost": {},
     "trainer_step": {},
     "ci_history": {"--upstream": "SYNC_UPSTREAM"},
     "port_speed": {"--upstream": "SYNC_UPSTREAM"},

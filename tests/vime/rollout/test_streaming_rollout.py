@@ -3,12 +3,15 @@
 import copy
 
 import pytest
-from engines import turn
+from engines import Faults, turn
+from rollout_world import options, serving, tiny_model, write_prompts
 from stream_world import DROP, WireServer, chunk, event, stream, usage, use_bytes, wire
 
 from vime.backends.vllm_utils.seam import IncompleteAnswer, UnsupportedRequest
+from vime.rollout.data_source import RolloutDataSourceWithBuffer
 from vime.rollout.engine_call import GenerationFailed
-from vime.rollout.vllm_rollout import generate
+from vime.rollout.groups import leaves, snapshot, to_go_on
+from vime.rollout.vllm_rollout import generate, generate_rollout
 from vime.utils.http_client import HttpStatusError
 from vime.utils.types import Sample
 
@@ -279,3 +282,59 @@ def test_broken_characters_are_what_the_tokenizer_makes_of_all_tokens():
     last = chunk(token_ids=ids[-1:], logprobs=content, finish="length")
     sample, _ = stream(WireServer(wire(*chunks, last)))
     assert sample.response == bytes(ids).decode("utf-8", "replace")
+
+
+# Whole rollouts.
+
+GENERATE = "vime.rollout.vllm_streaming_rollout.generate_streaming"
+
+
+def test_a_group_with_a_failed_sample_is_dropped_and_told(tmp_path, monkeypatch):
+    tiny_model(monkeypatch)
+    answers = [wire(chunk("hel")), wire(*ENDED)]
+    with serving(None, server=lambda *_: WireServer(*answers)) as server:
+        args = options(
+            vllm_router_port=server.port,
+            prompt_data=write_prompts(tmp_path / "p.jsonl"),
+            custom_generate_function_path=GENERATE,
+            rollout_request_attempts=1,
+        )
+        output = generate_rollout(args, 0, RolloutDataSourceWithBuffer(args))
+    assert output.metrics["rollout/prompts_dropped/generation_failed"] == 1
+    assert output.metrics["rollout/prompts_trained"] == 4
+    assert {sample.status for sample in leaves(output.samples)} == {Status.COMPLETED}
+
+
+def test_what_failed_goes_back_as_it_was():
+    issued = [partial(index=0), partial(index=1)]
+    kept = snapshot(issued)
+    failed, _ = stream(WireServer(wire(chunk("hel"))), issued[0])
+    other, _ = stream(WireServer(wire(*ENDED)), issued[1])
+    back = to_go_on([failed, other], kept, 3, partial=True)
+    assert [sample.status for sample in back] == [Status.ABORTED, Status.COMPLETED]
+    assert (back[0].response, back[0].reward, back[0].metadata, back[0].remove_sample) == ("c", None, {}, False)
+    again, _ = stream(WireServer(wire(*ENDED)), back[0])
+    assert (again.response, again.status) == ("chello", Status.COMPLETED)
+
+
+def test_a_rollout_that_aborts_goes_on_from_its_partial_samples(tmp_path, monkeypatch):
+    tiny_model(monkeypatch)
+    slow = turn("x" * 30, "stop", version="1")
+    with serving([slow], Faults(pace=0.004)) as server:
+        args = options(
+            vllm_router_port=server.port,
+            prompt_data=write_prompts(tmp_path / "p.jsonl"),
+            custom_generate_function_path=GENERATE,
+            partial_rollout=True,
+            over_sampling_batch_size=8,
+            vllm_server_concurrency=10,
+            rollout_max_response_len=64,
+        )
+        source = RolloutDataSourceWithBuffer(args)
+        outputs = [generate_rollout(args, number, source) for number in range(2)]
+        assert server.engine.violations == []
+    for output in outputs:
+        assert output.metrics["rollout/prompts_trained"] == 4
+    for sample in [*leaves([output.samples for output in outputs]), *leaves(source.buffer)]:
+        assert aligned(sample) or sample.response_length == 0
+        assert sample.response == "x" * sample.response_length

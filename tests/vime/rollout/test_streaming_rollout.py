@@ -212,6 +212,12 @@ def test_no_engine_ends_the_rollout():
         stream(server, rollout_engine_patience=0.3)
 
 
+def test_the_time_of_generating_is_not_that_of_waiting():
+    slow = [event(chunk("hel")), 0.3, DROP]
+    sample, server = stream(WireServer(slow, wire(*ENDED)), rollout_engine_patience=0.1)
+    assert sample.status is Status.COMPLETED and len(server.requests) == 2
+
+
 # Aborts.
 
 

@@ -65,8 +65,16 @@ class StreamReading:
                 if data.strip() == _DONE:
                     continue
                 self._take(data, url)
-                if self._aborted() and limit.when() is None:
-                    limit.reschedule(asyncio.get_running_loop().time() + _LAST_CHUNK_WITHIN)
+                if self._aborted() and self._is_late(limit):
+                    return
+
+    def _is_late(self, limit: asyncio.Timeout) -> bool:
+        """Whether the time for the last chunk has passed. A stream that is always ahead of its reader never waits, so that
+        the timeout alone would not end it."""
+        now = asyncio.get_running_loop().time()
+        if limit.when() is None:
+            limit.reschedule(now + _LAST_CHUNK_WITHIN)
+        return now >= limit.when()
 
     def _take(self, data: str, url: str) -> None:
         chunk = _chunk(data)

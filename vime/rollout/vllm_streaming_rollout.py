@@ -86,9 +86,8 @@ async def generate_streaming(
             patience = Patience.of(args)
             await ask(send, url, request, headers=affinity(args, sample), patience=patience, sample=sample.index)
         except (GenerationFailed, HttpStatusError) as error:
-            if not aborted():
-                _fail(args, sample, error)
-                span.set(GENERATION_FAILED, str(error))
+            _fail(args, sample, error)
+            span.set(GENERATION_FAILED, str(error))
         if aborted():
             if sample.status is Sample.Status.COMPLETED:
                 sample.ended_while_aborting = True

@@ -1,7 +1,6 @@
 """Streaming from a real vLLM server: the plain rollout's tokens, and after any number of aborts the same text."""
 
 import asyncio
-import contextlib
 import importlib.util
 
 import pytest
@@ -18,6 +17,8 @@ from rollout_world import options
 
 from vime.config.packages import schema
 from vime.config.resolve import resolve
+from vime.rollout import stream_reading
+from vime.rollout.partial_sample import PartialSample, response_of
 from vime.rollout.vllm_rollout import GenerateState, generate
 from vime.rollout.vllm_streaming_rollout import generate_streaming
 from vime.utils.http_utils import post
@@ -57,6 +58,10 @@ def args(tmp_path_factory):
         yield options(hf_checkpoint=str(root / "model"), vllm_router_ip=host, vllm_router_port=int(port))
 
 
+def url_of(args):
+    return f"http://{args.vllm_router_ip}:{args.vllm_router_port}"
+
+
 def samples_of(function, args):
     async def go():
         return await asyncio.gather(*(function(args, Sample(prompt=text), dict(GREEDY)) for text in PROMPTS))
@@ -83,29 +88,37 @@ def test_plain_and_streamed_rollouts_say_the_same(args, uninterrupted):
 
 @pytest.mark.parametrize("every", [1, 2, 3, 7, 19])
 @pytest.mark.parametrize("told", [True, False], ids=["the engine is told", "the client hangs up"])
-def test_abort_at_every_kth_token_and_go_on(args, uninterrupted, every, told):
-    async def abort(state, sample):
-        until = sample.response_length + every
-        while sample.response_length < until:
-            await asyncio.sleep(0)
-        state.aborted = True
-        if told:
-            await post(f"http://{args.vllm_router_ip}:{args.vllm_router_port}/abort_requests", {})
+def test_abort_at_every_kth_token_and_go_on(args, uninterrupted, every, told, monkeypatch):
+    if not told:
+        monkeypatch.setattr(stream_reading, "_LAST_CHUNK_WITHIN", 0.0)
 
     async def go(text):
-        sample, state, rounds = Sample(prompt=text), GenerateState(args), 0
-        while sample.status in (Sample.Status.PENDING, Sample.Status.ABORTED):
-            state.aborted, rounds = False, rounds + 1
-            aborting = asyncio.create_task(abort(state, sample))
-            await generate_streaming(args, sample, dict(GREEDY))
-            aborting.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await aborting
-            assert len(sample.rollout_log_probs) == len(sample.loss_mask) == sample.response_length
-        return sample, rounds
+        sample, state, tasks = Sample(prompt=text), GenerateState(args), []
+        until = 0
+
+        def add_and_abort(partial, delta, add=PartialSample.add):
+            add(partial, delta)
+            if not state.aborted and sample.response_length >= until:
+                state.aborted = True
+                if told:
+                    tasks.append(asyncio.create_task(post(url_of(args) + "/abort_requests", {})))
+
+        lengths = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(PartialSample, "add", add_and_abort)
+            while sample.status in (Sample.Status.PENDING, Sample.Status.ABORTED):
+                state.aborted, until = False, sample.response_length + every
+                await generate_streaming(args, sample, dict(GREEDY))
+                lengths.append(sample.response_length)
+                assert len(sample.rollout_log_probs) == len(sample.loss_mask) == sample.response_length
+                assert sample.response == state.tokenizer.decode(response_of(sample))
+        await asyncio.gather(*tasks)
+        return sample, lengths
 
     for text, whole in list(zip(PROMPTS, uninterrupted, strict=True))[:2]:
-        sample, rounds = asyncio.run(go(text))
-        assert sample.tokens == whole.tokens and sample.response == whole.response and rounds > 1
+        sample, lengths = asyncio.run(go(text))
+        assert sample.tokens == whole.tokens and sample.response == whole.response and len(lengths) > 1
         assert near(sample.rollout_log_probs, whole.rollout_log_probs) and sample.status is whole.status
-        assert set(sample.weight_versions) == set(whole.weight_versions)
+        assert set(sample.weight_versions) <= set(whole.weight_versions)
+        if not told:
+            assert lengths[:-1] == [*range(every, TOKENS, every), TOKENS][: len(lengths) - 1]

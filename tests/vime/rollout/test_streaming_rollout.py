@@ -166,6 +166,7 @@ BROKEN = {
     "a chunk was damaged": wire(chunk("hel"), '{"choices"', chunk("o", "stop"), usage(5)),
     "no usage says what was in the damaged one": wire(chunk("hel"), "?", chunk("lo", "stop")),
     "more after the end": wire(*ENDED, chunk("x")),
+    "more after the end, and no usage": wire(chunk("hello", "stop"), chunk("x")),
     "a chunk of other things": wire({"choices": ["x"]}),
     "empty": b"",
 }
@@ -282,7 +283,7 @@ def test_at_every_cut_the_text_goes_on_as_if_there_was_none(text):
 
 
 def test_broken_characters_are_what_the_tokenizer_makes_of_all_tokens():
-    ids = [0xFF] * 9 + [0xE2, 0x82, 0xAC, 0xE2]
+    ids = [0xFF] * 7 + [0xE2, 0x82, 0xAC, 0xE2]
     content = {"content": [{"logprob": -1.0}]}
     chunks = [chunk(token_ids=[one], logprobs=content) for one in ids[:-1]]
     last = chunk(token_ids=ids[-1:], logprobs=content, finish="length")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -42,20 +43,20 @@ class StreamReading:
         answer did not end properly. An abort comes before these: what had arrived stays, unless something in it may be missing.
         """
         try:
-            async with asyncio.timeout(None) as limit:
-                await self._chunks(url, headers, limit)
-            self._end(url)
+            # The timeout is the abort's.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None) as limit:
+                    await self._chunks(url, headers, limit)
+            self._check(url)
         except HttpError:
             if not self._aborted():
                 raise
-        except TimeoutError:
-            # The abort's own.
-            pass
         if self.malformed:
             self._span.set("malformed_events", self.malformed)
         if self._doubtful:
-            # Only an abort comes here.
             self._partial.rewind()
+        elif self._has_ended():
+            self._settle()
 
     async def _chunks(self, url: str, headers: Mapping[str, str] | None, limit: asyncio.Timeout) -> None:
         client, request = http_utils._http_client, self._answers.request
@@ -101,8 +102,8 @@ class StreamReading:
     def _has_ended(self) -> bool:
         return self._last is not None and self._last.finish_reason is not None
 
-    def _end(self, url: str) -> None:
-        """Take over the end. Raises StreamBroken where there was none, or a chunk is missing."""
+    def _check(self, url: str) -> None:
+        """Raises StreamBroken where there was no end, or a chunk is missing."""
         answer = self._answers.answer()
         count = 0 if answer is None else len(answer.token_ids)
         if not self._has_ended():
@@ -115,9 +116,11 @@ class StreamReading:
             self._doubtful = True
             raise StreamBroken(f"{count} tokens arrived of {told}; {self.malformed} event(s) were malformed", url)
         self._doubtful = False
-        spans = self._last.weight_versions
-        kind = answer.finish_type
-        whole_text = kind == "length" or self._answers.request.asked.no_stop_trim
+
+    def _settle(self) -> None:
+        """Take over how it ended."""
+        answer, spans = self._answers.answer(), self._last.weight_versions
+        whole_text = answer.finish_type == "length" or self._answers.request.asked.no_stop_trim
         self._partial.finish(answer, spans, whole_text)
         meta = answer["meta_info"]
         self._span.update(build_vllm_meta_trace_attrs(meta))

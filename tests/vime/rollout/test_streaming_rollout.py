@@ -246,8 +246,9 @@ def test_an_abort_with_a_damaged_chunk_keeps_nothing_of_the_stream():
     assert (sample.status, sample.response, sample.response_length) == (Status.ABORTED, "", 0)
 
 
-def test_an_abort_wins_over_an_end_and_the_sample_is_done_when_it_is_taken_up():
-    sample, _ = stream(WireServer([event(chunk("hel")), 0.2, wire(*ENDED[1:])]), abort_after=0.1)
+@pytest.mark.parametrize("after", [[wire(*ENDED[2:])], [DROP], [15.0]], ids=["the rest", "a cut", "silence"])
+def test_an_abort_wins_over_an_end_and_the_sample_is_done_when_it_is_taken_up(after):
+    sample, _ = stream(WireServer([event(chunk("hel")), 0.2, event(ENDED[1]), *after]), abort_after=0.1)
     assert (sample.status, sample.response) == (Status.ABORTED, "hello") and sample.weight_versions == ["3"]
     sample = Sample.from_dict(sample.to_dict())
     sample, server = stream([turn("more")], sample)

@@ -12,7 +12,8 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -75,11 +76,12 @@ class RunLog:
 
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
         line = json.dumps({"time": round(self._clock(), 3)} | dict(row), ensure_ascii=False, default=str) + "\n"
-        handle = os.open(self.folder / name, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            _write_all(handle, _end_of_torn_line(handle) + line.encode("utf-8", "backslashreplace"))
-        finally:
-            os.close(handle)
+        with _naming(self.folder / name) as path:
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                _write_all(handle, _end_of_torn_line(handle) + line.encode("utf-8", "backslashreplace"))
+            finally:
+                os.close(handle)
 
 
 def number(name: str, value: Any) -> float | int | str:
@@ -139,9 +141,18 @@ def _end_of_torn_line(handle: int) -> bytes:
 
 
 def _replace(path: Path, text: str) -> None:
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_text(text, "utf-8", errors="backslashreplace")
-    scratch.replace(path)
+    with _naming(path.with_name(f".{path.name}.{os.getpid()}")) as scratch:
+        scratch.write_text(text, "utf-8", errors="backslashreplace")
+        scratch.replace(path)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[Path]:
+    """A full disk is told by an error that names no file: this one does."""
+    try:
+        yield path
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _write_all(handle: int, data: bytes) -> None:

@@ -9,14 +9,14 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import ray
 
 from vime.backends.vllm_utils.engine_errors import EngineError
 from vime.config.resolve import Config
-from vime.errors import Interrupted
+from vime.errors import Interrupted, first_line
 from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
 from vime.observability.rollout_metrics import log_eval_rollout_data, log_rollout_data
 from vime.observability.run_log import RunLog
@@ -42,6 +42,10 @@ _LOOK = 1.0
 
 class EngineLost(EngineError):
     """Engines, or their router, died while they were needed; the prompts are back in the data source."""
+
+    def __init__(self, failures: Mapping[str, Exception]) -> None:
+        fixes = [error.fix for error in failures.values() if isinstance(error, EngineError) and error.fix]
+        super().__init__("; ".join(_words(failures)), "; ".join(fixes))
 
 
 class RolloutManager:
@@ -115,13 +119,20 @@ class RolloutManager:
         self._data_source.save(rollout_id)
 
     def recover_updatable_engines(self) -> tuple[Sequence[str], Engines]:
-        """Start what died again; its names, and where the engines are. They wait for the next sync before they serve."""
-        before = self._running()
-        dead = tuple(before.failures())
-        if dead:
-            self._servers = before.restart_dead(progress=self._progress)
+        """Start what died again; what died of what, and where the engines are. They wait for the next sync before they serve."""
+        failures = self._failures()
+        if failures:
+            self._servers = self._running().restart_dead(failures, progress=self._progress)
             self._args = self._servers.args(self._args)
-        return dead, self._engines()
+        for what, error in failures.items():
+            self._log.event("restart", what=what, why=str(error))
+        return _words(failures), self._engines()
+
+    def end_hung(self) -> Sequence[str]:
+        """Kill engines whose servers do not answer, so that who waits for them is told; what was wrong with which."""
+        hung = self._running().failures(self._args.rollout_health_check_timeout, core=False)
+        self._running().kill(hung)
+        return _words(hung)
 
     def synced(self) -> None:
         """Every engine has the trainer's weights."""
@@ -149,26 +160,29 @@ class RolloutManager:
 
     def _watched(self, call: Callable[[], T]) -> T:
         """`call`, ended when an engine dies or a stop is asked for."""
-        with self._watching() as lost:
+        with self._watching() if self._servers else nullcontext({}) as lost:
             try:
                 return call()
             except (CancelledError, asyncio.CancelledError):
                 if self._stopped.is_set():
                     raise Interrupted("stopped while generating") from None
                 if lost:
-                    raise EngineLost("; ".join(lost)) from None
+                    raise EngineLost(lost) from None
                 raise
 
+    def _failures(self) -> dict[str, Exception]:
+        return self._running().failures(self._args.rollout_health_check_timeout)
+
     @contextmanager
-    def _watching(self) -> Iterator[list[str]]:
+    def _watching(self) -> Iterator[dict[str, Exception]]:
         """What died inside the block, and how; what is generated is cancelled at the first."""
-        lost: list[str] = []
+        lost: dict[str, Exception] = {}
         over = threading.Event()
 
         def look() -> None:
             while not over.wait(_LOOK):
-                if failures := self._running().failures(self._args.rollout_health_check_timeout):
-                    lost.extend(f"{what}: {error}" for what, error in failures.items())
+                if failures := self._failures():
+                    lost.update(failures)
                     _cancel_all()
                     return
 
@@ -194,6 +208,11 @@ class RolloutManager:
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""
         return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))
+
+
+def _words(failures: Mapping[str, Exception]) -> tuple[str, ...]:
+    """What failed and how, a line each."""
+    return tuple(f"{what}: {first_line(error)}" for what, error in failures.items())
 
 
 def _cancel_all() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vime.errors import travels
 from vime.utils.http_client import HttpConnectionError, HttpError, HttpStatusError, RetryPolicy
 from vime.utils.types import Sample
 
@@ -19,6 +20,7 @@ logger = logging.getLogger(__name__)
 _UNAVAILABLE = frozenset({408, 429, 502, 503, 504})
 
 
+@travels
 class GenerationFailed(RuntimeError):
     """No engine answered a sample's request; says how often and how long it was tried, and what came of it last."""
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
+from vime.errors import travels
 from vime.rollout.hooks import HookInvalid
 from vime.rollout.rm_hub import RewardTypeRefused, async_rm, batched_async_rm
 from vime.rollout.rm_hub.grading import GraderMissing
@@ -28,6 +29,7 @@ _NO_REWARDS_AT_ALL = (RewardTypeRefused, HookInvalid, GraderMissing)
 _TIMEOUT, _RETRIES, _ON_FAILURE = 120.0, 2, "fail"
 
 
+@travels
 class RewardFailed(RuntimeError):
     """A sample got no usable reward; names it, what its reward function did, and the option to live with it."""
 

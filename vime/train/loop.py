@@ -71,20 +71,28 @@ def loop(run: Run, schedule: Schedule, saves: bool, record: Record, stop: StopRe
     try:
         for rollout_id in range(schedule.first, schedule.total):
             stop.check()
-            last = _one(run, rollout_id, schedule, saves, record)
+            clock = Clock()
+            metrics = _train(run, rollout_id, clock)
+            last = rollout_id
+            _after(run, rollout_id, metrics, clock, schedule, saves, record)
     except Interrupted:
         if saves and last >= 0:
             run.save(last)
         raise
 
 
-def _one(run: Run, rollout_id: int, schedule: Schedule, saves: bool, record: Record) -> int:
-    """One rollout all the way; its number."""
-    clock = Clock()
+def _train(run: Run, rollout_id: int, clock: "Clock") -> Metrics:
+    """Generate and train on it. From here on the rollout is done, whatever comes."""
     with clock.part("perf/rollout_time"):
         generated = run.generate(rollout_id)
     with clock.part("perf/train_time"):
-        trained = run.train(rollout_id, generated)
+        return {**generated.metrics, **run.train(rollout_id, generated)}
+
+
+def _after(
+    run: Run, rollout_id: int, metrics: Metrics, clock: "Clock", schedule: Schedule, saves: bool, record: Record
+) -> None:
+    """What is due after a rollout."""
     if saves and schedule.save(rollout_id):
         with clock.part("perf/save_time"):
             run.save(rollout_id)
@@ -92,10 +100,9 @@ def _one(run: Run, rollout_id: int, schedule: Schedule, saves: bool, record: Rec
     if schedule.sync(rollout_id):
         with clock.part("perf/update_weights_time"):
             synced = run.sync_weights()
-    record.log({**generated.metrics, **trained, **synced, **clock.times()}, "rollout/step", rollout_id)
+    record.log({**metrics, **synced, **clock.times()}, "rollout/step", rollout_id)
     if schedule.evaluate(rollout_id):
         record.log(run.evaluate(rollout_id + 1), "eval/step", rollout_id + 1)
-    return rollout_id
 
 
 class Clock:

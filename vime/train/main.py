@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ray
@@ -48,13 +48,19 @@ def train(config: Config, progress: Progress) -> int:
                 progress.begin(schedule.first, schedule.total)
                 loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
                 log.event("end")
-        except Interrupted as stopped:
-            log.event("stop", why=str(stopped))
-            progress.say(str(stopped))
-            return stop.exit_code
+        except Interrupted:
+            return _stopped(stop.words, stop, log, progress)
+        except KeyboardInterrupt:
+            return _stopped(f"{stop.words}, at once", stop, log, progress)
         finally:
             logging_utils.finish_tracking(config.args)
     return 0
+
+
+def _stopped(why: str, stop: StopRequest, log: RunLog, progress: Progress) -> int:
+    log.event("stop", why=why)
+    progress.say(why)
+    return stop.exit_code
 
 
 class _Record:
@@ -71,17 +77,18 @@ class _Record:
 @contextmanager
 def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tuple[RayRun, Schedule]]:
     """Everything that the loop needs, started side by side; the engines are stopped in the end."""
+    stop.check()
     placement = place(config.args, config.device)
     manager = _manager(config, placement)
     try:
         starting = None if config.args.debug_train_only else manager.start.remote()
-        per_epoch = result(manager.read_prompts.remote(), _MANAGER)
+        start = _Start(manager, starting, stop, progress)
+        per_epoch = start.result(manager.read_prompts.remote())
         config, by_epoch = _with_length(config, per_epoch)
-        trainer, first = _trainer(config, placement, manager, progress)
-        result(manager.load.remote(first - 1), _MANAGER)
+        trainer, first = _trainer(config, placement, start)
+        start.result(manager.load.remote(first - 1))
         if starting is not None:
-            (engines,) = _awaited({_MANAGER: starting}, manager, progress)
-            _connect(trainer, engines)
+            _connect(trainer, start.result(starting))
         stop.check()
         yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, by_epoch)
     finally:
@@ -99,14 +106,12 @@ def _with_length(config: Config, per_epoch: int | None) -> tuple[Config, int | N
     return replace(config, args=config.args.replace(num_rollout=total)), per_epoch
 
 
-def _trainer(
-    config: Config, placement: Placement, manager: Any, progress: Progress
-) -> tuple[RayTrainGroup | None, int]:
+def _trainer(config: Config, placement: Placement, start: "_Start") -> tuple[RayTrainGroup | None, int]:
     """The trainer, if there is to be one, and the rollout to begin with."""
     first = 0
     trainer = None if config.args.debug_rollout_only else RayTrainGroup(config, placement)
     if trainer is not None:
-        first = _same(_awaited(trainer.async_create(), manager, progress))
+        first = _same(start.results(trainer.async_create()))
     return trainer, first if config.args.start_rollout_id is None else config.args.start_rollout_id
 
 
@@ -119,14 +124,29 @@ def _connect(trainer: RayTrainGroup | None, engines: Engines) -> None:
         trainer.set_rollout_engines(engines.urls)
 
 
-def _awaited(refs: Mapping[str, Any], manager: Any, progress: Progress) -> list[Any]:
-    """What the references come to, with a word every second on how far the engines are."""
-    while len(ray.wait(list(refs.values()), num_returns=len(refs), timeout=_STATUS)[0]) < len(refs):
-        failed, _ = ray.wait(list(refs.values()), num_returns=1, timeout=0)
-        if failed:
-            break
-        progress.starting(ray.get(manager.status.remote()))
-    return results(refs)
+@dataclass(frozen=True)
+class _Start:
+    """Waits for what starts, with a word every second on how far the engines are, until they fail or a stop is asked for."""
+
+    manager: Any
+    engines: Any
+    """The reference of their start; None where none are started."""
+    stop: StopRequest
+    progress: Progress
+
+    def results(self, refs: Mapping[str, Any]) -> list[Any]:
+        """What the references come to. Raises what failed, or Interrupted."""
+        return results(refs, self._meanwhile, _STATUS)
+
+    def result(self, ref: Any) -> Any:
+        """What a call of the manager comes to."""
+        return self.results({_MANAGER: ref})[0]
+
+    def _meanwhile(self) -> None:
+        self.stop.check()
+        if self.engines is not None and ray.wait([self.engines], timeout=0)[0]:
+            result(self.engines, _MANAGER)
+        self.progress.starting(result(self.manager.status.remote(), _MANAGER))
 
 
 def _same(firsts: list[int]) -> int:
@@ -137,14 +157,15 @@ def _same(firsts: list[int]) -> int:
 
 def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
     args = config.args
+    eval_interval = None if args.debug_train_only else args.eval_interval  # without engines nothing is answered
     return Schedule(
         first=first,
         total=args.num_rollout,
         per_epoch=per_epoch,
-        eval_interval=args.eval_interval,
+        eval_interval=eval_interval,
         save_interval=args.save_interval,
         sync_interval=args.update_weights_interval,
-        eval_before=args.eval_interval is not None and first == 0 and not args.skip_eval_before_train,
+        eval_before=eval_interval is not None and first == 0 and not args.skip_eval_before_train,
     )
 
 

@@ -21,7 +21,7 @@ class Scripted:
         self.calls.append(call)
         if call == self._stop_in:
             self._stop.ask(signal.SIGTERM)
-            if call.startswith("generate"):
+            if call.startswith(("generate", "eval")):
                 self._stop.check()
 
     def generate(self, rollout_id: int) -> "Scripted":
@@ -102,6 +102,12 @@ def test_a_stop_in_training_finishes_the_step() -> None:
     calls, notes, stopped = _calls("train 0", save_interval=100, eval_interval=None)
     assert stopped and calls[-3:] == ["train 0", "sync", "save 0"]
     assert [step for key, step, _ in notes.rows if key == "rollout/step"] == [0]
+
+
+def test_a_stop_in_an_evaluation_counts_the_rollout_before_it() -> None:
+    calls, notes, stopped = _calls("eval 2", save_interval=100)
+    assert stopped and calls[-2:] == ["eval 2", "save 1"]
+    assert [step for key, step, _ in notes.rows if key == "rollout/step"] == [0, 1]
 
 
 @pytest.mark.parametrize("saves", [False, True])

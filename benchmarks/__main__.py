@@ -18,6 +18,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "start_up": {},
     "http_client": {},
     "rollout_client": {},
+    "streaming_cost": {},
     "rollout_engine": {},
     "trainer_step": {},
     "weight_sync": {},

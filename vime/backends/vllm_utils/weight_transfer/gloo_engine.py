@@ -120,4 +120,5 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
             for meta, offset in zip(bucket.tensors, bucket.offsets, strict=True)
         )
         with disable_mtp_completeness_check():
-            self.model.load_weights(list(self._direct.load(tensors)))
+            if rest := list(self._direct.load(tensors)):
+                self.model.load_weights(rest)

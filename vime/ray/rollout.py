@@ -10,6 +10,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from typing import Any, TypeVar
 
 import ray
@@ -94,7 +95,7 @@ class RolloutManager:
         batch = convert_samples_to_train_data(self._args, groups)
         save_debug_rollout_data(self._args.save_debug_rollout_data, groups, rollout_id=rollout_id, evaluation=False)
         metrics = log_rollout_data(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
-        self._log.samples(rollout_id, samples, "rollout", self._pieces())
+        self._log.samples(rollout_id, samples, "rollout", self._pieces)
         return Generated(Box(ray.put(batch)), metrics)
 
     def eval(self, done: int) -> Mapping[str, float]:
@@ -102,7 +103,7 @@ class RolloutManager:
         function = load_function(self._args.eval_function_path)
         output = self._watched(lambda: call_rollout_fn(function, self._args, done, self._data_source, evaluation=True))
         samples = [sample for one in output.data.values() for sample in one.get("samples", ())]
-        self._log.samples(done, samples, "eval", self._pieces())
+        self._log.samples(done, samples, "eval", self._pieces)
         return log_eval_rollout_data(done, self._args, output.data, output.metrics) or {}
 
     def interrupt(self) -> None:
@@ -191,6 +192,7 @@ class RolloutManager:
         assert self._servers is not None, "start() comes first"
         return self._servers
 
+    @cached_property
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""
         return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from vime.ray.session import ray_session
 from vime.ray.wait import result, results
 from vime.rollout.hooks import check_hooks
 from vime.train.folders import refuse_to_overwrite
-from vime.train.loop import Schedule, loop
+from vime.train.loop import Clock, Schedule, loop
 from vime.train.progress import Progress
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
@@ -42,8 +42,12 @@ def train(config: Config, progress: Progress) -> int:
     logging_utils.init_tracking(config.args)
     with stop_on_signals() as stop:
         try:
-            with ray_session(config), _parts(config, stop, progress) as (run, schedule):
-                log.event("start", first=schedule.first, total=schedule.total)
+            with ExitStack() as running:
+                clock = Clock()
+                with clock.part("ray"):
+                    running.enter_context(ray_session(config))
+                run, schedule = running.enter_context(_parts(config, stop, progress, clock))
+                log.event("start", first=schedule.first, total=schedule.total, seconds=_rounded(clock.times()))
                 log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
                 progress.begin(schedule.first, schedule.total)
                 loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
@@ -69,19 +73,25 @@ class _Record:
 
 
 @contextmanager
-def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tuple[RayRun, Schedule]]:
-    """Everything that the loop needs, started side by side; the engines are stopped in the end."""
+def _parts(config: Config, stop: StopRequest, progress: Progress, clock: Clock) -> Iterator[tuple[RayRun, Schedule]]:
+    """Everything that the loop needs, started side by side; the engines are stopped in the end.
+
+    `clock` counts what was waited for: engines start while prompts are read and the trainer is built.
+    """
     placement = place(config.args, config.device)
     manager = _manager(config, placement)
     try:
         starting = None if config.args.debug_train_only else manager.start.remote()
-        per_epoch = result(manager.read_prompts.remote(), _MANAGER)
+        with clock.part("prompts"):
+            per_epoch = result(manager.read_prompts.remote(), _MANAGER)
         config, by_epoch = _with_length(config, per_epoch)
-        trainer, first = _trainer(config, placement, manager, progress)
+        with clock.part("trainer"):
+            trainer, first = _trainer(config, placement, manager, progress)
         result(manager.load.remote(first - 1), _MANAGER)
         if starting is not None:
-            (engines,) = _awaited({_MANAGER: starting}, manager, progress)
-            _connect(trainer, engines)
+            with clock.part("engines"):
+                (engines,) = _awaited({_MANAGER: starting}, manager, progress)
+                _connect(trainer, engines)
         stop.check()
         yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, by_epoch)
     finally:
@@ -147,6 +157,11 @@ def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
         sync_interval=args.update_weights_interval,
         eval_before=eval_interval is not None and first == 0 and not args.skip_eval_before_train,
     )
+
+
+def _rounded(times: Mapping[str, float]) -> dict[str, float]:
+    """Seconds of each part of the start; what is no part of it left out."""
+    return {name: round(seconds, 1) for name, seconds in times.items() if not name.startswith("perf/")}
 
 
 def _dispose(manager: Any) -> None:

@@ -87,14 +87,14 @@ def measure(folder: Path, asked: argparse.Namespace) -> dict:
 
 def packing(tensors: list, rounds: int) -> float:
     """Seconds that vLLM needs to pack every matrix but the embedding, as its CPU layers do after a load; the best."""
-    import torch
+    from vllm._custom_ops import create_onednn_mm
 
     matrices = [one for name, one in tensors if one.dim() == 2 and "embed" not in name]
     best = float("inf")
     for _ in range(rounds):
         began = time.monotonic()
         for matrix in matrices:
-            torch.ops._C.release_dnnl_matmul_handler(torch.ops._C.create_onednn_mm_handler(matrix.t(), 32))
+            create_onednn_mm(matrix.t(), 32)
         best = min(best, time.monotonic() - began)
     return best
 

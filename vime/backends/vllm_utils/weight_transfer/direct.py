@@ -40,11 +40,11 @@ class DirectLayers:
     """
 
     def __init__(self, model: torch.nn.Module) -> None:
-        layers = list(_direct_layers(model)) if current_platform.is_cpu() else []
-        self._by_name = {name: layer for layer in layers for name in layer.names}
+        self._layers = list(_direct_layers(model)) if current_platform.is_cpu() else []
+        self._by_name = {name: layer for layer in self._layers for name in layer.names}
 
     def load(self, tensors: Iterable[tuple[str, torch.Tensor]]) -> Iterator[tuple[str, torch.Tensor]]:
-        """Take what belongs to these layers; hand on the rest."""
+        """Take what belongs to these layers; hand on the rest. No view of what was taken is left in the end."""
         for name, tensor in tensors:
             found = self._by_name.get(name)
             if found is None:
@@ -54,6 +54,8 @@ class DirectLayers:
             if len(found.parts) == len(found.names):
                 found.take([found.parts[part] for part in found.names])
                 found.parts.clear()
+        for layer in self._layers:
+            layer.parts = {name: part.clone() for name, part in layer.parts.items()}
 
 
 def _direct_layers(model: torch.nn.Module) -> Iterator[_Layer]:

@@ -61,6 +61,7 @@ async def ask(
     """The answer of `send(url, request, max_retries=1, headers=...)`. A refused request (4xx) raises HttpStatusError at
     once; an engine that is not there, or is there no more, GenerationFailed when the patience has run out."""
     began, broken, asked = time.monotonic(), 0, 0
+    waiting_since = began
     while True:
         asked += 1
         try:
@@ -68,10 +69,12 @@ async def ask(
         except HttpError as error:
             if not _may_pass(error):
                 raise
-            broken += not _never_arrived(error)
-            waited = time.monotonic() - began
-            if broken >= patience.attempts or waited >= patience.seconds:
-                raise GenerationFailed(sample, asked, waited, error) from error
+            now = time.monotonic()
+            if not never_arrived(error):
+                # The time that an engine generated is none that one was waited for.
+                broken, waiting_since = broken + 1, now
+            if broken >= patience.attempts or now - waiting_since >= patience.seconds:
+                raise GenerationFailed(sample, asked, now - began, error) from error
             logger.info("sample %s, attempt %d: %s", sample, asked, error)
         await asyncio.sleep(patience.retry.delay(asked - 1))
 
@@ -89,7 +92,7 @@ def _may_pass(error: HttpError) -> bool:
     return isinstance(error, HttpConnectionError)
 
 
-def _never_arrived(error: HttpError) -> bool:
+def never_arrived(error: HttpError) -> bool:
     """Whether no engine took the request."""
     if isinstance(error, HttpStatusError):
         return error.status_code in _UNAVAILABLE

@@ -51,8 +51,8 @@ class Schedule:
         return self.eval_interval is not None and self._due(rollout_id, self.eval_interval)
 
     def save(self, rollout_id: int) -> bool:
-        """Whether to write a checkpoint after this rollout; always after the last."""
-        return self._due(rollout_id, self.save_interval) or rollout_id + 1 == self.total
+        """Whether to write a checkpoint after this rollout; always after the last, also where no interval is set."""
+        return rollout_id + 1 == self.total or self._due(rollout_id, self.save_interval)
 
     def sync(self, rollout_id: int) -> bool:
         """Whether the engines get the weights after this rollout; always before an evaluation and after the last."""

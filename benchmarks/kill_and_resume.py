@@ -9,6 +9,7 @@ lack or have twice, and the largest difference of a rollout's loss, of every att
 """
 
 import argparse
+import hashlib
 import json
 import random
 import shutil
@@ -105,8 +106,9 @@ def measure(work: Path, kills: int, rollouts: int, seed: int, first: int) -> Out
 
 def undisturbed(folder: Path, prepared: Path, rollouts: int) -> dict[int, float]:
     """The loss of each rollout."""
-    kept = folder / "losses.json"
+    kept = folder / f"losses-{_digest_of_the_code()}.json"
     if not kept.exists():
+        shutil.rmtree(folder, ignore_errors=True)
         run = WholeRun(folder, prepared, *SEEDED, "--num-rollout", str(rollouts))
         if run.wait(300):
             raise SystemExit(f"the undisturbed run failed:\n{run.output[-3000:]}")
@@ -169,6 +171,12 @@ def in_words(outcome: Outcome) -> str:
         f"{outcome.rollouts_done_again} rollouts done again, losses at most {outcome.largest_loss_difference:.1e} apart, "
         f"{outcome.seconds:.0f} s"
     )
+
+
+def _digest_of_the_code() -> str:
+    """Another version may draw other samples, and would be compared with what it does not do."""
+    sources = sorted((ROOT / "vime").rglob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
 def _going_on(folder: Path) -> tuple[str, ...]:

@@ -30,8 +30,10 @@ class TrainRayActor:
 
     def init(self, master: tuple[str, int] | None, role: str, with_ref: bool | None) -> int:
         """Join the other ranks, build the model, load it; the number of the first rollout."""
+        # Megatron-core tells of every optional package that is not there, and of defaults of its own.
+        warnings.filterwarnings("ignore", module=r"megatron\.")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Megatron-core tells of every optional package that is not there
+            warnings.simplefilter("ignore")
             from vime.backends.megatron_utils.actor import MegatronTrainRayActor
             from vime.backends.megatron_utils.update_weight.make import make_sync
 

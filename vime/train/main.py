@@ -64,7 +64,8 @@ def _loop(config: Config, run: RayRun, schedule: Schedule, stop: StopRequest, pr
     if schedule.first >= schedule.total > 0:
         done = f"{schedule.total} of {schedule.total} rollouts are done already: nothing is left to train"
         progress.say(f"{done}; set --num-rollout higher to go on")
-    loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
+    saves = config.args.save is not None or config.args.save_hf is not None
+    loop(run, schedule, saves, _Record(config.args, progress), stop)
     log.event("end")
 
 

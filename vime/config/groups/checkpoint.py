@@ -23,7 +23,7 @@ class Checkpoint:
     no_load_rng: bool = option(False, "Do not take the random state.")
     finetune: bool = option(False, "Begin to count at 0.")
     save: str | None = option(None, "Folder of the checkpoints.")
-    save_interval: int | None = option(None, "Rollouts between two of them.", low=1)
+    save_interval: int | None = option(None, "Rollouts between two of them; one after the last there is always.", low=1)
     save_hf: str | None = option(None, "Folder of weights in Hugging Face's form; {rollout_id} stands for the number.")
     no_save_optim: bool = option(False, "Write the weights only: nothing to resume from.")
     async_save: bool = option(False, "Write while training goes on.")

@@ -109,7 +109,7 @@ def schedule(c: Check) -> Iterator[Problem]:
 
 def saving(c: Check) -> Iterator[Problem]:
     """Checkpoints have a place."""
-    if c.save_interval is not None and c.save is None:
+    if c.save_interval is not None and c.save is None and c.save_hf is None:
         yield c.problem("save_interval", "there is no folder to save to", "set --save")
     if c.load is not None and c.set("load") and not Path(c.load).exists() and c.load != c.save:
         yield c.problem("load", f"{c.load} does not exist", "name a checkpoint, or the folder of --save")

@@ -13,7 +13,8 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 from itertools import islice, repeat, zip_longest
@@ -85,11 +86,12 @@ class RunLog:
 
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
         line = json.dumps({"time": round(self._clock(), 3)} | dict(row), ensure_ascii=False, default=str) + "\n"
-        handle = os.open(self.folder / name, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            _write_all(handle, _end_of_torn_line(handle) + _encoded(line))
-        finally:
-            os.close(handle)
+        with _naming(self.folder / name) as path:
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                _write_all(handle, _end_of_torn_line(handle) + _encoded(line))
+            finally:
+                os.close(handle)
 
 
 def number(name: str, value: Any) -> float | int | str:
@@ -146,6 +148,15 @@ def _end_of_torn_line(handle: int) -> bytes:
     """What keeps a line that was cut off (a crash, a full disk) on a line of its own, which the reader drops."""
     size = os.fstat(handle).st_size
     return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[Path]:
+    """A full disk is told by an error that names no file: this one does."""
+    try:
+        yield path
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _encoded(text: str) -> bytes:

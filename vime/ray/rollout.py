@@ -17,7 +17,7 @@ import ray
 
 from vime.backends.vllm_utils.engine_errors import EngineError
 from vime.config.resolve import Config
-from vime.errors import Interrupted
+from vime.errors import Interrupted, first_line
 from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
 from vime.observability.rollout_metrics import eval_figures, rollout_figures
 from vime.observability.run_log import RunLog
@@ -43,6 +43,10 @@ _LOOK = 1.0
 
 class EngineLost(EngineError):
     """Engines, or their router, died while they were needed; the prompts are back in the data source."""
+
+    def __init__(self, failures: Mapping[str, Exception]) -> None:
+        fixes = [error.fix for error in failures.values() if isinstance(error, EngineError) and error.fix]
+        super().__init__("; ".join(_words(failures)), "; ".join(fixes))
 
 
 class RolloutManager:
@@ -116,13 +120,20 @@ class RolloutManager:
         self._data_source.save(rollout_id)
 
     def recover_updatable_engines(self) -> tuple[Sequence[str], Engines]:
-        """Start what died again; its names, and where the engines are. They wait for the next sync before they serve."""
-        before = self._running()
-        dead = tuple(before.failures())
-        if dead:
-            self._servers = before.restart_dead(progress=self._progress)
+        """Start what died again; what died of what, and where the engines are. They wait for the next sync before they serve."""
+        failures = self._failures()
+        if failures:
+            self._servers = self._running().restart_dead(failures, progress=self._progress)
             self._args = self._servers.args(self._args)
-        return dead, self._engines()
+        for what, error in failures.items():
+            self._log.event("restart", what=what, why=str(error))
+        return _words(failures), self._engines()
+
+    def end_hung(self) -> Sequence[str]:
+        """Kill engines whose servers do not answer, so that who waits for them is told; what was wrong with which."""
+        hung = self._running().failures(self._args.rollout_health_check_timeout, core=False)
+        self._running().kill(hung)
+        return _words(hung)
 
     def synced(self) -> None:
         """Every engine has the trainer's weights."""
@@ -159,19 +170,22 @@ class RolloutManager:
                 if self._stopped.is_set():
                     raise Interrupted("stopped while generating") from None
                 if lost:
-                    raise EngineLost("; ".join(lost)) from None
+                    raise EngineLost(lost) from None
                 raise
 
+    def _failures(self) -> dict[str, Exception]:
+        """What of the engines does not work; without engines nothing."""
+        return {} if self._servers is None else self._servers.failures(self._args.rollout_health_check_timeout)
+
     @contextmanager
-    def _watching(self) -> Iterator[list[str]]:
+    def _watching(self) -> Iterator[dict[str, Exception]]:
         """What died inside the block, and how; what is generated is cancelled at the first."""
-        lost: list[str] = []
-        over, patience = threading.Event(), self._args.rollout_health_check_timeout
+        lost: dict[str, Exception] = {}
+        over = threading.Event()
 
         def look() -> None:
             while not over.wait(_LOOK):
-                failures = {} if self._servers is None else self._servers.failures(patience)
-                lost.extend(f"{what}: {error}" for what, error in failures.items())
+                lost.update(self._failures())
                 if lost or self._stopped.is_set():  # a stop may have come before there was anything to cancel
                     _cancel_all()
                     return
@@ -199,6 +213,11 @@ class RolloutManager:
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""
         return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))
+
+
+def _words(failures: Mapping[str, Exception]) -> tuple[str, ...]:
+    """What failed and how, a line each."""
+    return tuple(f"{what}: {first_line(error)}" for what, error in failures.items())
 
 
 def _cancel_all() -> None:

@@ -13,7 +13,7 @@ from vime.rollout.base_types import RolloutFnTrainOutput
 from vime.rollout.filter_hub.base_types import MetricGatherer, call_dynamic_filter, should_drop_dynamic_filter_output
 from vime.rollout.groups import Group, in_order, leaves, name_leaves, snapshot, to_go_on
 from vime.rollout.hooks import load_hook
-from vime.rollout.rewarding import RewardRunner, reward_failed
+from vime.rollout.rewarding import GENERATION_FAILED, RewardRunner, generation_failed, reward_failed
 from vime.rollout.sample_hooks import set_current_rollout_id
 from vime.rollout.together import cancel
 from vime.utils.types import Sample
@@ -119,6 +119,8 @@ class _Rollout:
             self._return(number, group)
 
     def _reason_to_drop(self, group: Group) -> str | None:
+        if any(map(generation_failed, leaves(group))):
+            return GENERATION_FAILED
         if all(map(reward_failed, leaves(group))):
             return "reward_failed"
         output = call_dynamic_filter(self.filter, self.args, [s for s in group if not reward_failed(s)])

@@ -67,6 +67,9 @@ def to_go_on(group: Group, issued: Group, rollout_id: int, partial: bool) -> Gro
 def _item_to_go_on(item: Any, prompt: Any, rollout_id: int) -> Any:
     if isinstance(item, list) and (not item or any(leaf.status not in _DONE for leaf in leaves(item))):
         return fresh(leaves(prompt)[0])
+    if isinstance(item, Sample) and item.status is Sample.Status.FAILED and item.metadata.get("generation_failed"):
+        # What came of it is worth nothing, what it was before is.
+        return _kept(prompt)
     for leaf in leaves(item):
         if leaf.response:
             leaf.metadata.setdefault("start_rollout_id", rollout_id)

@@ -1,9 +1,9 @@
 """A run from its configuration to its last step: what is started, in which order, and what is left behind."""
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ray
@@ -14,6 +14,7 @@ from vime.observability import logging_utils
 from vime.observability.run_log import RunLog, run_folder
 from vime.ray.actor_group import RayTrainGroup
 from vime.ray.placement_group import Placement, place
+from vime.ray.records import Engines
 from vime.ray.rollout import RolloutManager
 from vime.ray.session import ray_session
 from vime.ray.wait import result, results
@@ -45,16 +46,22 @@ def train(config: Config, progress: Progress) -> int:
         try:
             with ray_session(config), _parts(config, stop, progress, log) as (run, schedule):
                 _loop(config, run, schedule, stop, progress, log)
-        except Interrupted as stopped:
-            log.event("stop", why=str(stopped))
-            progress.say(str(stopped))
-            return stop.exit_code
+        except Interrupted:
+            return _stopped(stop.words, stop, log, progress)
+        except KeyboardInterrupt:
+            return _stopped(f"{stop.words}, at once", stop, log, progress)
         except Exception as error:
             log.event("failed", why=f"{type(error).__name__}: {error}")
             raise
         finally:
             logging_utils.finish_tracking(config.args)
     return 0
+
+
+def _stopped(why: str, stop: StopRequest, log: RunLog, progress: Progress) -> int:
+    log.event("stop", why=why)
+    progress.say(why)
+    return stop.exit_code
 
 
 def _loop(config: Config, run: RayRun, schedule: Schedule, stop: StopRequest, progress: Progress, log: RunLog) -> None:
@@ -83,19 +90,19 @@ class _Record:
 @contextmanager
 def _parts(config: Config, stop: StopRequest, progress: Progress, log: RunLog) -> Iterator[tuple[RayRun, Schedule]]:
     """Everything that the loop needs, started side by side; the engines are stopped in the end."""
+    stop.check()
     placement = place(config.args, config.device)
     manager = _manager(config, placement)
     try:
-        starting = {} if config.args.debug_train_only else {_MANAGER: manager.start.remote()}
-        per_epoch = result(manager.read_prompts.remote(), _MANAGER)
+        starting = None if config.args.debug_train_only else manager.start.remote()
+        start = _Start(manager, starting, stop, progress)
+        per_epoch = start.result(manager.read_prompts.remote())
         config, by_epoch = _with_length(config, per_epoch)
-        trainer = None if config.args.debug_rollout_only else RayTrainGroup(config, placement)
-        building = {} if trainer is None else trainer.async_create()
-        found = _awaited({**building, **starting}, manager, progress, stop)
-        first = _first(config.args, [found[rank] for rank in building])
-        result(manager.load.remote(first - 1), _MANAGER)
-        if trainer is not None and starting:
-            trainer.set_rollout_engines(found[_MANAGER].urls)
+        trainer, first = _trainer(config, placement, start)
+        start.result(manager.load.remote(first - 1))
+        if starting is not None:
+            _connect(trainer, start.result(starting))
+        stop.check()
 
         def tell(event: str, line: str) -> None:
             log.event(event, what=line)
@@ -117,25 +124,53 @@ def _with_length(config: Config, per_epoch: int | None) -> tuple[Config, int | N
     return replace(config, args=config.args.replace(num_rollout=total)), per_epoch
 
 
-def _first(args: Namespace, firsts: Sequence[int]) -> int:
-    """The rollout to begin with: where the checkpoint ends, which every rank read, unless --start-rollout-id says it."""
-    assert len(set(firsts)) <= 1, f"the trainer's ranks begin at different rollouts: {firsts}"
-    return next(iter(firsts), 0) if args.start_rollout_id is None else args.start_rollout_id
+def _trainer(config: Config, placement: Placement, start: "_Start") -> tuple[RayTrainGroup | None, int]:
+    """The trainer, if there is to be one, and the rollout to begin with."""
+    first = 0
+    trainer = None if config.args.debug_rollout_only else RayTrainGroup(config, placement)
+    if trainer is not None:
+        first = _same(start.results(trainer.async_create()))
+    return trainer, first if config.args.start_rollout_id is None else config.args.start_rollout_id
 
 
 def _manager(config: Config, placement: Placement) -> Any:
     return ray.remote(RolloutManager).options(num_cpus=0.4, max_concurrency=_THREADS).remote(config, placement)
 
 
-def _awaited(refs: Mapping[str, Any], manager: Any, progress: Progress, stop: StopRequest) -> dict[str, Any]:
-    """What each comes to, with a word every second on how far the engines are. The first that fails is raised."""
-    waiting = list(refs.values())
-    while len(ray.wait(waiting, num_returns=len(waiting), timeout=_STATUS)[0]) < len(waiting):
-        for done in ray.wait(waiting, num_returns=len(waiting), timeout=0)[0]:
-            results({who: ref for who, ref in refs.items() if ref == done})
-        stop.check()
-        progress.starting(result(manager.status.remote(), _MANAGER))
-    return dict(zip(refs, results(refs), strict=True))
+def _connect(trainer: RayTrainGroup | None, engines: Engines) -> None:
+    if trainer is not None:
+        trainer.set_rollout_engines(engines.urls)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Waits for what starts, with a word every second on how far the engines are, until they fail or a stop is asked for."""
+
+    manager: Any
+    engines: Any
+    """The reference of their start; None where none are started."""
+    stop: StopRequest
+    progress: Progress
+
+    def results(self, refs: Mapping[str, Any]) -> list[Any]:
+        """What the references come to. Raises what failed, or Interrupted."""
+        return results(refs, self._meanwhile, _STATUS)
+
+    def result(self, ref: Any) -> Any:
+        """What a call of the manager comes to."""
+        return self.results({_MANAGER: ref})[0]
+
+    def _meanwhile(self) -> None:
+        self.stop.check()
+        if self.engines is not None and ray.wait([self.engines], timeout=0)[0]:
+            result(self.engines, _MANAGER)
+        self.progress.starting(result(self.manager.status.remote(), _MANAGER))
+
+
+def _same(firsts: list[int]) -> int:
+    """The ranks read the same checkpoint."""
+    assert len(set(firsts)) == 1, f"the trainer's ranks begin at different rollouts: {firsts}"
+    return firsts[0]
 
 
 def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:

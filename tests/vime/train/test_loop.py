@@ -105,8 +105,9 @@ def test_a_stop_in_training_finishes_the_step() -> None:
 
 
 def test_a_stop_in_an_evaluation_saves_the_rollout_that_was_trained_before_it() -> None:
-    calls, _, stopped = _calls("eval 2", save_interval=100)
+    calls, notes, stopped = _calls("eval 2", save_interval=100)
     assert stopped and calls[-2:] == ["eval 2", "save 1"]
+    assert [step for key, step, _ in notes.rows if key == "rollout/step"] == [0, 1]
 
 
 def test_a_stop_does_not_write_a_checkpoint_a_second_time() -> None:

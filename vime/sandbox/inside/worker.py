@@ -1,0 +1,89 @@
+"""The process that runs the code: it gives up what it has, then it is the code."""
+
+import linecache
+import os
+import resource
+import sys
+import traceback
+import types
+from dataclasses import dataclass
+
+from vime.sandbox.inside import seccomp
+from vime.sandbox.inside import syscalls as sys_
+from vime.sandbox.records import Limits
+
+_FILE = "main.py"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call, as its worker gets it: open descriptors, and what it is held to."""
+
+    code: int
+    stdin: int
+    stdout: int
+    stderr: int
+    limits: Limits
+    base_memory: int
+    """Address space that the interpreter has before the code starts."""
+    base_processes: int
+    """Processes of the sandbox itself that the kernel counts for this user."""
+    namespaces: bool
+
+
+def confine(job: Job) -> str:
+    """Give up every right and descriptor that the code must not have; returns the code."""
+    code = os.pread(job.code, os.fstat(job.code).st_size, 0).decode("utf-8", "surrogatepass")
+    for fd, place in ((job.stdin, 0), (job.stdout, 1), (job.stderr, 2)):
+        os.dup2(fd, place)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    _set_limits(job)
+    if job.namespaces:
+        sys_.drop_capabilities()
+    sys_.prctl(sys_.PR_SET_NO_NEW_PRIVS, 1)
+    if seccomp.known_machine():
+        sys_.set_seccomp_filter(seccomp.program(children=job.namespaces))
+    return code
+
+
+def become(code: str) -> None:
+    """Run the code as the main program. Its exit, and an exception of it, are those of this process."""
+    sys.stdin = sys.__stdin__ = open(0, errors="surrogateescape", closefd=False)
+    # by lines, so that what was printed before a limit is not lost
+    sys.stdout = sys.__stdout__ = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)
+    sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    sys.argv, sys.excepthook = [_FILE], _show
+    linecache.cache[_FILE] = (len(code), None, code.splitlines(keepends=True), _FILE)
+    exec(compile(code, _FILE, "exec", dont_inherit=True), main.__dict__)
+
+
+def _set_limits(job: Job) -> None:
+    limits = job.limits
+    table = {
+        resource.RLIMIT_AS: limits.memory + job.base_memory,
+        resource.RLIMIT_CPU: limits.cpu,
+        resource.RLIMIT_FSIZE: limits.file,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_SIGPENDING: 64,
+        resource.RLIMIT_STACK: 8 << 20,
+    }
+    if job.namespaces:  # elsewhere it counts every process that the user has
+        table[resource.RLIMIT_NPROC] = limits.processes + job.base_processes
+    for kind, value in table.items():
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        # a second more, so that the first signal, which says why, comes before the last
+        last = value + 1 if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else value
+        resource.setrlimit(kind, (value, last))
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
+    """The traceback without the sandbox's own frames."""
+    while trace and trace.tb_frame.f_code.co_filename != _FILE:
+        trace = trace.tb_next
+    traceback.print_exception(kind, error, trace)

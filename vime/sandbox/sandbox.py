@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
+from vime.sandbox.call import Call
 from vime.sandbox.protections import protections
 from vime.sandbox.records import MODES, Limits, Mode, Protection, Result
-from vime.sandbox.zygotes import Call, ZygoteProcess
+from vime.sandbox.zygotes import ZygoteProcess
 
 
 class Sandbox:
@@ -37,6 +38,7 @@ class Sandbox:
         for _ in range(self.places - 1):
             self._free.put(None)  # started when it is needed
         self._free.put(self._new())
+        self._closed = False
         self._threads = ThreadPoolExecutor(self.places, thread_name_prefix="sandbox")
 
     def run(self, code: str, stdin: str = "", limits: Limits | None = None) -> Result:
@@ -60,7 +62,10 @@ class Sandbox:
         return protections(self.mode)
 
     def close(self) -> None:
-        """End every process of the sandbox; calls that run end first."""
+        """End every process of the sandbox; calls that run end first. There are no calls after it."""
+        if self._closed:
+            return
+        self._closed = True
         self._threads.shutdown()
         for _ in range(self.places):
             zygote = self._free.get()
@@ -76,6 +81,8 @@ class Sandbox:
         self.close()
 
     def _run(self, code: str, stdin: str, limits: Limits, call: Call) -> Result:
+        if self._closed:
+            raise RuntimeError("the sandbox is closed")
         zygote = self._free.get()
         try:
             if call.given_up:

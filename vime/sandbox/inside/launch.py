@@ -46,7 +46,7 @@ def main(order: Order) -> None:
     except (OSError, ImportError, ValueError) as error:
         control.send(json.dumps({"refused": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
-    control.send(b'{"ready": true}')
+    control.send(b'{"refused": ""}')
     job = zygote.serve()
     worker.become(worker.confine(job))
 
@@ -59,6 +59,7 @@ def _start(order: Order, control: socket.socket) -> Zygote:
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
     _warm(order)
+    keeper_is_root = os.geteuid() == 0
     isolated = order.mode == "namespaces"
     if isolated and not seccomp.known_machine():
         raise OSError(f"no table of system calls for {os.uname().machine}")
@@ -71,17 +72,17 @@ def _start(order: Order, control: socket.socket) -> Zygote:
     os.close(owner)
     memory = own_address_space()
     proc = namespaces.prepare_zygote(root_folder.seen_folders(order.packages)) if isolated else -1
-    if not isolated:
-        os.chdir(order.folder)
     sys_.prctl(sys_.PR_SET_PDEATHSIG, signal.SIGKILL)  # last, since it is lost with a change of user
     if _is_gone(keeper):
         os._exit(0)
     os.close(keeper)
     gc.collect()
     gc.freeze()
-    fork = sys_.fork_in_pid_namespace if isolated else os.fork
     # the keeper, the zygote and a call's first process; root's keeper is another user's
-    return Zygote(control, fork, proc, memory, base_processes=3)
+    extra = 2 if keeper_is_root else 3
+    if isolated:
+        return Zygote(control, sys_.fork_in_pid_namespace, root_folder.fresh_temporary_folder, proc, memory, extra)
+    return Zygote(control, os.fork, lambda size: root_folder.fresh_plain_folder(order.folder), proc, memory, extra)
 
 
 def _warm(order: Order) -> None:
@@ -110,7 +111,7 @@ def _is_gone(pidfd: int) -> bool:
     return bool(poll.poll(0))
 
 
-def boot(words: list[str]) -> None:
-    """`words` is the order, as JSON."""
-    order = json.loads(words[0])
+def boot(text: str) -> None:
+    """`text` is the order, as JSON."""
+    order = json.loads(text)
     main(Order(**order | {"packages": tuple(order["packages"]), "preload": tuple(order["preload"])}))

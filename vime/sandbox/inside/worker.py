@@ -1,12 +1,15 @@
 """The process that runs the code: it gives up what it has, then it is the code."""
 
+import atexit
 import linecache
 import os
 import resource
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NoReturn, TextIO
 
 from vime.sandbox.inside import seccomp
 from vime.sandbox.inside import syscalls as sys_
@@ -46,17 +49,52 @@ def confine(job: Job) -> str:
     return code
 
 
-def become(code: str) -> None:
-    """Run the code as the main program. Its exit, and an exception of it, are those of this process."""
-    sys.stdin = sys.__stdin__ = open(0, errors="surrogateescape", closefd=False)
-    # by lines, so that what was printed before a limit is not lost
-    sys.stdout = sys.__stdout__ = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)
-    sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+def become(code: str) -> NoReturn:
+    """Run the code as the main program, and end as it ends."""
+    sys.stdin = sys.__stdin__ = _stream(0, "r", "surrogateescape")
+    sys.stdout = sys.__stdout__ = _stream(1, "w", "backslashreplace")
+    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
-    sys.argv, sys.excepthook = [_FILE], _show
+    sys.argv = [_FILE]
     linecache.cache[_FILE] = (len(code), None, code.splitlines(keepends=True), _FILE)
-    exec(compile(code, _FILE, "exec", dont_inherit=True), main.__dict__)
+    status = 1
+    try:
+        status = _ending(lambda: exec(compile(code, _FILE, "exec", dont_inherit=True), main.__dict__))
+        status = _ending(_finish) or status
+    finally:  # without tearing the interpreter down, which would copy all the pages that it shares with the zygote
+        os._exit(status)
+
+
+def _stream(fd: int, way: str, errors: str) -> TextIO:
+    """By lines, so that what was printed before a limit is not lost."""
+    return open(fd, way, buffering=1, encoding="utf-8", errors=errors, closefd=False)
+
+
+def _ending(run: Callable[[], None]) -> int:
+    """The exit status that Python gives a program: of sys.exit, or of an exception, which is shown."""
+    try:
+        run()
+        return 0
+    except SystemExit as stop:
+        if stop.code is None or isinstance(stop.code, int):
+            return (stop.code or 0) & 0xFF
+        print(stop.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        trace = error.__traceback__
+        while trace and trace.tb_frame.f_code.co_filename != _FILE:
+            trace = trace.tb_next
+        traceback.print_exception(type(error), error, trace)  # without the sandbox's own frames
+        return 1
+
+
+def _finish() -> None:
+    """What the interpreter does at its end: wait for threads, call what asked to be called, write what is left."""
+    if threads := sys.modules.get("threading"):
+        threads._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
 
 
 def _set_limits(job: Job) -> None:
@@ -80,10 +118,3 @@ def _set_limits(job: Job) -> None:
         # a second more, so that the first signal, which says why, comes before the last
         last = value + 1 if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else value
         resource.setrlimit(kind, (value, last))
-
-
-def _show(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
-    """The traceback without the sandbox's own frames."""
-    while trace and trace.tb_frame.f_code.co_filename != _FILE:
-        trace = trace.tb_next
-    traceback.print_exception(kind, error, trace)

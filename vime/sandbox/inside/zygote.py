@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
-from vime.sandbox.inside import root_folder
 from vime.sandbox.inside import syscalls as sys_
 from vime.sandbox.inside.worker import Job
 from vime.sandbox.records import Limits, Reason
@@ -28,6 +28,8 @@ class Zygote:
 
     control: socket.socket
     fork: Callable[[], int]
+    empty_folder: Callable[[int], None]
+    """Makes a new temporary folder of so many bytes, and goes there."""
     proc: int
     base_memory: int
     base_processes: int
@@ -48,8 +50,7 @@ class Zygote:
                     return job
 
     def _call(self, limits: Limits, fds: list[int]) -> Job | None:
-        if self.namespaces:
-            root_folder.fresh_temporary_folder(limits.disk)
+        self.empty_folder(limits.disk)
         status, told = os.pipe()
         started = time.monotonic()
         first = self.fork()
@@ -100,7 +101,7 @@ class Zygote:
     def _memory(self) -> int:
         """Bytes that the call's processes have beyond what they were born with."""
         own = _private_memory(self.proc, "1")
-        ids = (name for name in os.listdir(self.proc) if name.isdigit() and name != "1")
+        ids = (name for name in os.listdir(self.proc) if name.isdigit() and name != "1")  # noqa: PTH208 (a descriptor)
         return sum(max(0, _private_memory(self.proc, name) - own) for name in ids)
 
 
@@ -150,7 +151,4 @@ def _outcome(end: bytes, reason: Reason | None, limits: Limits) -> dict[str, obj
 
 def own_address_space() -> int:
     """Bytes of address space that this process has. Reads the host's /proc, so before it is left."""
-    with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[0]) * _PAGE
-
-
+    return int(Path("/proc/self/statm").read_text().split()[0]) * _PAGE

@@ -14,6 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 # Each benchmark, and the variables that name what it needs, by option.
 NEEDS: dict[str, dict[str, str]] = {
+    "sandbox": {},
     "http_client": {},
     "rollout_client": {},
     "trainer_step": {},

@@ -2,25 +2,26 @@
 
 
 class Output:
-    """Two streams, standard output and standard error, that share `room` bytes."""
+    """Two streams, standard output and standard error, of `room` bytes each."""
 
     def __init__(self, room: int) -> None:
-        self._limit = self._room = room
+        self._room = room
         self._streams = (bytearray(), bytearray())
-        self._cut: int | None = None
+        self._cut: set[int] = set()
 
     def add(self, stream: int, data: bytes) -> bool:
-        """Take what fits, and drop the rest and all that follows; True for the first that doesn't fit."""
-        if self._cut is not None:
+        """Take what fits, and drop the rest and all that follows; True once, where something doesn't fit."""
+        if stream in self._cut:
             return False
-        self._streams[stream].extend(data[: self._room])
-        if len(data) > self._room:
-            self._cut = stream
+        kept = self._streams[stream]
+        kept.extend(data[: self._room - len(kept) + 1])
+        if len(kept) > self._room:
+            del kept[self._room :]
+            self._cut.add(stream)
             return True
-        self._room -= len(data)
         return False
 
     def text(self, stream: int) -> str:
         """The stream, with a note where it was cut. What isn't UTF-8 becomes replacement characters."""
         text = self._streams[stream].decode("utf-8", "replace")
-        return f"{text}\n[output cut at {self._limit} bytes]" if self._cut == stream else text
+        return f"{text}\n[output cut at {self._room} bytes]" if stream in self._cut else text

@@ -21,7 +21,7 @@ class Limits:
     """What a call may use. Seconds and bytes; `cpu` holds for each process, `memory` for each and for all together.
 
     `memory` comes on top of what the warm interpreter has. `disk` is the temporary folder as a whole and `file` one file in
-    it; `output` is standard output and standard error together. `processes` counts threads too, the first one included.
+    it; `output` is of standard output and of standard error. `processes` counts threads too, the first one included.
     """
 
     wall: float = 10.0

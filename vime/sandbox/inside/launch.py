@@ -72,6 +72,8 @@ def _start(order: Order, control: socket.socket) -> Zygote:
     os.close(owner)
     memory = own_address_space()
     proc = namespaces.prepare_zygote(root_folder.seen_folders(order.packages)) if isolated else -1
+    for folder in order.packages:
+        os.listdir(folder)  # noqa: PTH208 (an error names a folder that its new user may not read)
     sys_.prctl(sys_.PR_SET_PDEATHSIG, signal.SIGKILL)  # last, since it is lost with a change of user
     if _is_gone(keeper):
         os._exit(0)

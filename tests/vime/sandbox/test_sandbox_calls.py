@@ -182,7 +182,7 @@ def _runs(pid):
 def test_where_namespaces_are_not_allowed_it_refuses_and_says_how_to_go_on():
     code = (
         "from vime.sandbox.inside import seccomp, syscalls\nfrom vime.sandbox import Sandbox, SandboxRefused\n"
-        "syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)\nsyscalls.set_seccomp_filter(seccomp.program(children=True))\n"
+        "syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)\nsyscalls.set_seccomp_filter(seccomp.program())\n"
         "try: Sandbox()\nexcept SandboxRefused as refused: print(refused)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

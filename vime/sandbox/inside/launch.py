@@ -78,6 +78,8 @@ def _start(order: Order, control: socket.socket) -> Zygote:
     if _is_gone(keeper):
         os._exit(0)
     os.close(keeper)
+    if isolated:
+        seccomp.program()  # once for all calls
     gc.collect()
     gc.freeze()
     # the keeper, the zygote and a call's first process; root's keeper is another user's

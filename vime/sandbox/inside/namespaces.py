@@ -44,6 +44,7 @@ def prepare_zygote(folders: Iterable[str]) -> int:
         root_folder.enter(folders)
     socket.sethostname("sandbox")
     sys_.prctl(sys_.PR_SET_DUMPABLE, 0)
+    sys_.bound_capabilities()
     return proc
 
 

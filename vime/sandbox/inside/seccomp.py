@@ -1,6 +1,7 @@
 """The system calls that sandboxed code does not get, as a table, and the filter that the kernel makes of it."""
 
 import errno
+import functools
 import os
 import struct
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ _NEWEST = 462
 
 _NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
 _ANY = 0xFFFFFFFF
+ITSELF = -1
+"""In place of a value: the process's own id."""
 
 NEVER: dict[str, tuple[int | None, int | None]] = {
     # other processes
@@ -69,7 +72,7 @@ RULES = (
 )
 THREADS_ONLY = (
     Rule((56, 220), 0, 0x00010000, 0),  # clone without CLONE_THREAD
-    Rule((234, 131), 0, _ANY, -1, unless=True),  # tgkill: to itself only; -1 stands for the process's own id
+    Rule((234, 131), 0, _ANY, ITSELF, unless=True),  # tgkill
 )
 
 _LOAD, _AND, _EQUAL, _ABOVE, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x06
@@ -81,11 +84,12 @@ def known_machine() -> bool:
     return os.uname().machine in _MACHINES
 
 
-def program(*, children: bool) -> bytes:
-    """The filter as BPF instructions for this machine; without `children` it allows threads but no other processes."""
+@functools.cache
+def program(threads_of: int | None = None) -> bytes:
+    """The filter as BPF instructions for this machine. With a process's id it is for that one: threads, but no children."""
     column, architecture = _MACHINES[os.uname().machine]
-    table = NEVER if children else NEVER | NO_CHILDREN
-    rules = RULES if children else RULES + THREADS_ONLY
+    table = NEVER if threads_of is None else NEVER | NO_CHILDREN
+    rules = RULES if threads_of is None else RULES + THREADS_ONLY
     code = [
         _step(_LOAD, _ARCHITECTURE), _step(_EQUAL, architecture, 1, 0), _step(_RETURN, _KILL),
         _step(_LOAD, _NUMBER), _step(_ABOVE, _NEWEST, 0, 1), _step(_RETURN, _ERRNO | errno.ENOSYS),
@@ -96,7 +100,7 @@ def program(*, children: bool) -> bytes:
         if (number := numbers[column]) is not None:
             code += [_step(_EQUAL, number, 0, 1), _step(_RETURN, _ERRNO | errno.EPERM)]
     for rule in rules:
-        value = os.getpid() if rule.value == -1 else rule.value
+        value = threads_of if rule.value == ITSELF else rule.value
         code += [
             _step(_EQUAL, rule.call[column], 0, 5),
             _step(_LOAD, _ARGUMENTS + 8 * rule.argument),

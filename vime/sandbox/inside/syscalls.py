@@ -93,14 +93,17 @@ def set_seccomp_filter(program: bytes) -> None:
     _checked(_libc.prctl(PR_SET_SECCOMP, ctypes.c_ulong(2), ctypes.byref(wanted), 0, 0), "seccomp")
 
 
-def drop_capabilities() -> None:
-    """Give up every capability, and the way to get one."""
+def bound_capabilities() -> None:
+    """Keep those that this process has, and let no program that it starts have any."""
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     for capability in range(64):
         try:
             prctl(PR_CAPBSET_DROP, capability)
         except OSError:  # past the last that this kernel knows
             break
+
+
+def drop_capabilities() -> None:
     header, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     _checked(_libc.capset(header, none), "capset")
 

@@ -45,7 +45,7 @@ def confine(job: Job) -> str:
         sys_.drop_capabilities()
     sys_.prctl(sys_.PR_SET_NO_NEW_PRIVS, 1)
     if seccomp.known_machine():
-        sys_.set_seccomp_filter(seccomp.program(children=job.namespaces))
+        sys_.set_seccomp_filter(seccomp.program(None if job.namespaces else os.getpid()))
     return code
 
 

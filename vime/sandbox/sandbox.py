@@ -93,6 +93,11 @@ class Sandbox:
                 zygote.close()
                 zygote = None
             return result
+        except BaseException:  # Ctrl-C: what it runs must not be taken for the next call
+            if zygote is not None:
+                zygote.close()
+                zygote = None
+            raise
         finally:
             self._free.put(zygote)
 

@@ -35,6 +35,11 @@ IN_VAIN = {
     "shared memory": ("import mmap\ntry: mmap.mmap(-1, 1 << 20)\nexcept PermissionError: print('no')", "no\n"),
     "memory files": ("import os\ntry: os.memfd_create('x')\nexcept PermissionError: print('no')", "no\n"),
     "big file": ("import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\nf = open('big', 'wb')\ntry:\n    f.write(bytes(3 << 20)); f.flush()\nexcept OSError: print('no')\nimport os, sys; sys.stdout.flush(); os._exit(0)" , "no\n"),
+    "more processes than allowed": (
+        "import os, time\nn = 1\ntry:\n    while n < 100:\n        if os.fork() == 0:\n            time.sleep(2); os._exit(0)\n"
+        "        n += 1\nexcept OSError: print(n)",
+        f"{SMALL.processes}\n",
+    ),
     "filling the disk": ("n = 0\ntry:\n    while n < 64:\n        open(f'f{n}', 'wb').write(bytes(1 << 20)); n += 1\nexcept OSError: pass\nprint(n <= 4)", "True\n"),
     "filling the folder": ("n = 0\ntry:\n    while n < 20000:\n        open(f'f{n}', 'w').close(); n += 1\nexcept OSError: pass\nprint(n < 5000)", "True\n"),
     "many descriptors": ("import os\nn = 0\ntry:\n    while n < 5000: os.dup(1); n += 1\nexcept OSError: pass\nprint(n < 32)", "True\n"),

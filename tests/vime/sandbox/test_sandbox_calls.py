@@ -145,6 +145,23 @@ def test_a_lost_zygote_is_replaced(sandbox):
     assert sandbox.run("print(1)").ok
 
 
+def test_an_interrupted_call_is_not_taken_for_the_next(sandbox):
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(number, frame):
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.4)
+    try:
+        with pytest.raises(Interrupted):
+            sandbox.run("import time; time.sleep(1); print('late')")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert sandbox.run("print('next')").stdout == "next\n"
+
+
 @pytest.mark.parametrize("mode", ["namespaces", "rlimits"])
 def test_everything_ends_with_an_owner_that_is_killed(mode, tmp_path):
     with started(mode):

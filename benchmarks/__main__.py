@@ -5,6 +5,7 @@ SYNC_PORTED a repository in which a window was ported (as `sync replay` leaves o
 ast-grep-cli, Debian's wiggle) print null.
 """
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -15,9 +16,14 @@ HERE = Path(__file__).parent
 # Each benchmark, and the variables that name what it needs, by option.
 NEEDS: dict[str, dict[str, str]] = {
     "sandbox": {},
+    "start_up": {},
     "http_client": {},
     "rollout_client": {},
+    "streaming_cost": {},
+    "rollout_engine": {},
     "trainer_step": {},
+    "weight_sync": {},
+    "kill_and_resume": {},
     "ci_history": {"--upstream": "SYNC_UPSTREAM"},
     "port_speed": {"--upstream": "SYNC_UPSTREAM"},
     "translate_speed": {"--upstream": "SYNC_UPSTREAM"},
@@ -25,6 +31,17 @@ NEEDS: dict[str, dict[str, str]] = {
     "merge_fidelity": {"--upstream": "SYNC_UPSTREAM", "--fork": "SYNC_FORK", "--pairs": "SYNC_PAIRS"},
     "window_share": {"--repo": "SYNC_PORTED"},
 }
+
+PACKAGES = {"rollout_engine": "vllm", "trainer_step": "megatron.core", "weight_sync": "vllm", "kill_and_resume": "vllm"}
+"""What a benchmark runs, which `make env-train` installs."""
+
+
+def installed(package: str) -> bool:
+    """Whether a package is there to be imported."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def arguments(needs: Mapping[str, str], environment: Mapping[str, str]) -> list[str] | None:
@@ -41,6 +58,9 @@ def main() -> int:
         words = arguments(needs, os.environ)
         if words is None:
             print("not run: needs " + ", ".join(needs.values()))
+            continue
+        if (package := PACKAGES.get(name)) and not installed(package):
+            print(f"not run: needs {package}")
             continue
         command = [sys.executable, str(HERE / f"{name}.py"), *words]
         worst = max(worst, subprocess.run(command, check=False).returncode)

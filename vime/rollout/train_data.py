@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from vime.errors import travels
 from vime.rollout.groups import Group, leaves
 from vime.rollout.hooks import load_hook
 from vime.rollout.rewarding import check_reward, reward_failed
@@ -23,6 +24,7 @@ _BY_GROUP = frozenset({"grpo", "gspo", "cispo", "reinforce_plus_plus_baseline"})
 _BY_DEVIATION = frozenset({"grpo", "gspo", "cispo"})
 
 
+@travels
 class SampleInvalid(ValueError):
     """A sample that must not be trained on: names it, the column, and where in it."""
 

@@ -2,8 +2,8 @@
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ray
@@ -20,10 +20,11 @@ from vime.ray.session import ray_session
 from vime.ray.wait import result, results
 from vime.rollout.hooks import check_hooks
 from vime.train.folders import refuse_to_overwrite
-from vime.train.loop import Schedule, loop
+from vime.train.loop import Clock, Schedule, loop
 from vime.train.progress import Progress
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
+from vime.utils.eval_config import eval_datasets
 
 _MANAGER = "the rollout manager"
 _THREADS = 8
@@ -37,24 +38,61 @@ def train(config: Config, progress: Progress) -> int:
     config = replace(config, args=config.args.replace(run_dir=str(run_folder(config.args.run_dir))))
     refuse_to_overwrite(config.args)
     check_hooks(config.args)
+    eval_datasets(config.args)  # what is wrong with --eval-config comes out before anything is started
     log = RunLog(config.args.run_dir)
     log.config(config)
     logging_utils.init_tracking(config.args)
     with stop_on_signals() as stop:
         try:
-            with ray_session(config), _parts(config, stop, progress) as (run, schedule):
-                log.event("start", first=schedule.first, total=schedule.total)
-                log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
-                progress.begin(schedule.first, schedule.total)
-                loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
-                log.event("end")
-        except Interrupted as stopped:
-            log.event("stop", why=str(stopped))
-            progress.say(str(stopped))
-            return stop.exit_code
+            with ExitStack() as running:
+                around = _Around(log, progress, stop)
+                with around.clock.part("ray"):
+                    running.enter_context(ray_session(config))
+                run, schedule = running.enter_context(_parts(config, around))
+                _loop(config, run, schedule, around)
+        except Interrupted:
+            return _stopped(stop.words, stop, log, progress)
+        except KeyboardInterrupt:
+            return _stopped(f"{stop.words}, at once", stop, log, progress)
+        except Exception as error:
+            log.event("failed", why=f"{type(error).__name__}: {error}")
+            raise
         finally:
             logging_utils.finish_tracking(config.args)
     return 0
+
+
+def _stopped(why: str, stop: StopRequest, log: RunLog, progress: Progress) -> int:
+    log.event("stop", why=why)
+    progress.say(why)
+    return stop.exit_code
+
+
+def _loop(config: Config, run: RayRun, schedule: Schedule, around: "_Around") -> None:
+    log, progress = around.log, around.progress
+    log.event("start", first=schedule.first, total=schedule.total, seconds=_rounded(around.clock.times()))
+    log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
+    progress.begin(schedule.first, schedule.total)
+    if schedule.first >= schedule.total > 0:
+        done = f"{schedule.total} of {schedule.total} rollouts are done already: nothing is left to train"
+        progress.say(f"{done}; set --num-rollout higher to go on")
+    loop(run, schedule, config.args.save is not None, _Record(config.args, progress), around.stop)
+    log.event("end")
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What a run tells, and what it listens to; the clock is that of its start."""
+
+    log: RunLog
+    progress: Progress
+    stop: StopRequest
+    clock: Clock = field(default_factory=Clock)
+
+    def tell(self, event: str, line: str) -> None:
+        """Something that a person should know, and the log too."""
+        self.log.event(event, what=line)
+        self.progress.say(line)
 
 
 class _Record:
@@ -69,21 +107,30 @@ class _Record:
 
 
 @contextmanager
-def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tuple[RayRun, Schedule]]:
-    """Everything that the loop needs, started side by side; the engines are stopped in the end."""
+def _parts(config: Config, around: "_Around") -> Iterator[tuple[RayRun, Schedule]]:
+    """Everything that the loop needs, started side by side; the engines are stopped in the end.
+
+    The clock counts what was waited for: engines start while prompts are read and the trainer is built.
+    """
+    clock, stop = around.clock, around.stop
+    stop.check()
     placement = place(config.args, config.device)
     manager = _manager(config, placement)
     try:
         starting = None if config.args.debug_train_only else manager.start.remote()
-        per_epoch = result(manager.read_prompts.remote(), _MANAGER)
+        start = _Start(manager, starting, stop, around.progress)
+        with clock.part("prompts"):
+            per_epoch = start.result(manager.read_prompts.remote())
         config, by_epoch = _with_length(config, per_epoch)
-        trainer, first = _trainer(config, placement, manager, progress)
-        result(manager.load.remote(first - 1), _MANAGER)
+        with clock.part("trainer"):
+            trainer, first = _trainer(config, placement, start)
+        start.result(manager.load.remote(first - 1))
         if starting is not None:
-            (engines,) = _awaited({_MANAGER: starting}, manager, progress)
-            _connect(trainer, engines)
+            with clock.part("engines"):
+                _connect(trainer, start.result(starting))
         stop.check()
-        yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, by_epoch)
+
+        yield RayRun(config, trainer, manager, stop, around.tell), _schedule(config, first, by_epoch)
     finally:
         _dispose(manager)
 
@@ -99,14 +146,12 @@ def _with_length(config: Config, per_epoch: int | None) -> tuple[Config, int | N
     return replace(config, args=config.args.replace(num_rollout=total)), per_epoch
 
 
-def _trainer(
-    config: Config, placement: Placement, manager: Any, progress: Progress
-) -> tuple[RayTrainGroup | None, int]:
+def _trainer(config: Config, placement: Placement, start: "_Start") -> tuple[RayTrainGroup | None, int]:
     """The trainer, if there is to be one, and the rollout to begin with."""
     first = 0
     trainer = None if config.args.debug_rollout_only else RayTrainGroup(config, placement)
     if trainer is not None:
-        first = _same(_awaited(trainer.async_create(), manager, progress))
+        first = _same(start.results(trainer.async_create()))
     return trainer, first if config.args.start_rollout_id is None else config.args.start_rollout_id
 
 
@@ -119,14 +164,29 @@ def _connect(trainer: RayTrainGroup | None, engines: Engines) -> None:
         trainer.set_rollout_engines(engines.urls)
 
 
-def _awaited(refs: Mapping[str, Any], manager: Any, progress: Progress) -> list[Any]:
-    """What the references come to, with a word every second on how far the engines are."""
-    while len(ray.wait(list(refs.values()), num_returns=len(refs), timeout=_STATUS)[0]) < len(refs):
-        failed, _ = ray.wait(list(refs.values()), num_returns=1, timeout=0)
-        if failed:
-            break
-        progress.starting(ray.get(manager.status.remote()))
-    return results(refs)
+@dataclass(frozen=True)
+class _Start:
+    """Waits for what starts, with a word every second on how far the engines are, until they fail or a stop is asked for."""
+
+    manager: Any
+    engines: Any
+    """The reference of their start; None where none are started."""
+    stop: StopRequest
+    progress: Progress
+
+    def results(self, refs: Mapping[str, Any]) -> list[Any]:
+        """What the references come to. Raises what failed, or Interrupted."""
+        return results(refs, self._meanwhile, _STATUS)
+
+    def result(self, ref: Any) -> Any:
+        """What a call of the manager comes to."""
+        return self.results({_MANAGER: ref})[0]
+
+    def _meanwhile(self) -> None:
+        self.stop.check()
+        if self.engines is not None and ray.wait([self.engines], timeout=0)[0]:
+            result(self.engines, _MANAGER)
+        self.progress.starting(result(self.manager.status.remote(), _MANAGER))
 
 
 def _same(firsts: list[int]) -> int:
@@ -137,15 +197,21 @@ def _same(firsts: list[int]) -> int:
 
 def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
     args = config.args
+    eval_interval = None if args.debug_train_only else args.eval_interval  # without engines nothing is answered
     return Schedule(
         first=first,
         total=args.num_rollout,
         per_epoch=per_epoch,
-        eval_interval=args.eval_interval,
+        eval_interval=eval_interval,
         save_interval=args.save_interval,
         sync_interval=args.update_weights_interval,
-        eval_before=args.eval_interval is not None and first == 0 and not args.skip_eval_before_train,
+        eval_before=eval_interval is not None and first == 0 and not args.skip_eval_before_train,
     )
+
+
+def _rounded(times: Mapping[str, float]) -> dict[str, float]:
+    """Seconds of each part of the start; what is no part of it left out."""
+    return {name: round(seconds, 1) for name, seconds in times.items() if not name.startswith("perf/")}
 
 
 def _dispose(manager: Any) -> None:

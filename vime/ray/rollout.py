@@ -9,7 +9,8 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import ray
@@ -18,7 +19,7 @@ from vime.backends.vllm_utils.engine_errors import EngineError
 from vime.config.resolve import Config
 from vime.errors import Interrupted, first_line
 from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
-from vime.observability.rollout_metrics import log_eval_rollout_data, log_rollout_data
+from vime.observability.rollout_metrics import eval_figures, rollout_figures
 from vime.observability.run_log import RunLog
 from vime.observability.token_pieces import token_pieces
 from vime.ray.placement_group import Placement
@@ -53,8 +54,8 @@ class RolloutManager:
 
     def __init__(self, config: Config, placement: Placement | None) -> None:
         self._config, self._placement = config, placement
-        # Trackers are the driver's, which gets the figures.
-        quiet = config.args.replace(use_tensorboard=False, use_wandb=False)
+        # The driver logs; a function of the user's that logs from here reaches what several processes may write to.
+        quiet = config.args.replace(use_wandb=False)
         self._args: Namespace = quiet.replace(eval_datasets=eval_datasets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
@@ -97,17 +98,17 @@ class RolloutManager:
         samples = leaves(groups)
         batch = convert_samples_to_train_data(self._args, groups)
         save_debug_rollout_data(self._args.save_debug_rollout_data, groups, rollout_id=rollout_id, evaluation=False)
-        metrics = log_rollout_data(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
-        self._log.samples(rollout_id, samples, "rollout", self._pieces())
+        metrics = rollout_figures(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
+        self._log.samples(rollout_id, samples, self._pieces)
         return Generated(Box(ray.put(batch)), metrics)
 
     def eval(self, done: int) -> Mapping[str, float]:
         """Evaluate on every set after `done` rollouts; the metrics."""
         function = load_function(self._args.eval_function_path)
         output = self._watched(lambda: call_rollout_fn(function, self._args, done, self._data_source, evaluation=True))
-        samples = [sample for one in output.data.values() for sample in one.get("samples", ())]
-        self._log.samples(done, samples, "eval", self._pieces())
-        return log_eval_rollout_data(done, self._args, output.data, output.metrics) or {}
+        sets = {name: one.get("samples", ()) for name, one in output.data.items()}
+        self._log.evaluation(done, sets, self._pieces)
+        return eval_figures(done, self._args, output.data, output.metrics) or {}
 
     def interrupt(self) -> None:
         """End what is being generated; its prompts go back."""
@@ -160,7 +161,9 @@ class RolloutManager:
 
     def _watched(self, call: Callable[[], T]) -> T:
         """`call`, ended when an engine dies or a stop is asked for."""
-        with self._watching() if self._servers else nullcontext({}) as lost:
+        if self._stopped.is_set():
+            raise Interrupted("stopped before it generated")
+        with self._watching() as lost:
             try:
                 return call()
             except (CancelledError, asyncio.CancelledError):
@@ -171,7 +174,8 @@ class RolloutManager:
                 raise
 
     def _failures(self) -> dict[str, Exception]:
-        return self._running().failures(self._args.rollout_health_check_timeout)
+        """What of the engines does not work; without engines nothing."""
+        return {} if self._servers is None else self._servers.failures(self._args.rollout_health_check_timeout)
 
     @contextmanager
     def _watching(self) -> Iterator[dict[str, Exception]]:
@@ -181,8 +185,8 @@ class RolloutManager:
 
         def look() -> None:
             while not over.wait(_LOOK):
-                if failures := self._failures():
-                    lost.update(failures)
+                lost.update(self._failures())
+                if lost or self._stopped.is_set():  # a stop may have come before there was anything to cancel
                     _cancel_all()
                     return
 
@@ -205,6 +209,7 @@ class RolloutManager:
         assert self._servers is not None, "start() comes first"
         return self._servers
 
+    @cached_property
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""
         return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))

@@ -45,13 +45,13 @@ async def collect(
             await rollout.step()
         # Where nothing runs the engines are idle.
         rollout.put_back(await stop() if state.pendings else [])
+        rollout.finish()
     except BaseException:
         await cancel(rollout.working)
         rollout.give_up()
         raise
     finally:
         state.reset()
-    rollout.finish()
     failures = {f"rollout/{name}": count for name, count in (RewardRunner(args).failures - before).items()}
     metrics = rollout.gatherer.collect() | rollout.ledger.metrics() | failures
     return RolloutFnTrainOutput(samples=in_order(rollout.kept), metrics=metrics), rollout.left_over
@@ -169,12 +169,12 @@ class _Rollout:
     def finish(self) -> None:
         """The hooks that see the whole rollout, and the balance."""
         self.ledger.check()
-        self._settle_source()
         groups = in_order(self.kept)
         if (mark := _hook(self.args, "rollout_sample_filter_path")) is not None:
             mark(self.args, groups)
         if (process := _hook(self.args, "rollout_all_samples_process_path")) is not None:
             process(self.args, in_order(self.seen), self.source)
+        self._settle_source()
 
     def _result(self, task: asyncio.Task) -> Group:
         if task.cancelled():

@@ -6,19 +6,15 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+from vime.utils.nested import leaves
 from vime.utils.types import Sample
+
+__all__ = ["Group", "fresh", "in_order", "leaves", "name_leaves", "own_copy", "snapshot", "to_go_on"]
 
 Group = list[Any]
 """The samples of one prompt; a list stands for a sample that was fanned out."""
 
 _DONE = (Sample.Status.COMPLETED, Sample.Status.TRUNCATED, Sample.Status.FAILED)
-
-
-def leaves(node: Any) -> list[Sample]:
-    """Every sample in `node`, a sample or lists of them however deep, in order."""
-    if not isinstance(node, list | tuple):
-        return [node]
-    return [leaf for item in node for leaf in leaves(item)]
 
 
 def snapshot(group: Group) -> Group:

@@ -11,7 +11,8 @@ from vime.ray.wait import result
 from vime.train.stop import StopRequest
 
 T = TypeVar("T")
-Tell = Callable[[str], None]
+Tell = Callable[[str, str], None]
+"""Called with the name of an event, and a line about it for a person."""
 _MANAGER = "the rollout manager"
 _RECOVERIES = 3
 """Times in one step that engines are started again before the run gives up."""
@@ -56,7 +57,7 @@ class RayRun:
     def _end_hung(self) -> None:
         """An engine that hangs is ended, so that the trainer is told, and does not wait for it as well."""
         for what in result(self._manager.end_hung.remote(), _MANAGER):
-            self._tell(f"{what}; killed")
+            self._tell("engine_killed", f"{what}; killed")
 
     def save(self, rollout_id: int) -> None:
         """A checkpoint of all that going on needs. The prompts' part first: the trainer's marker makes both count."""
@@ -85,7 +86,7 @@ class RayRun:
         if not dead:
             return False
         for what in dead:
-            self._tell(f"{what}; started again")
+            self._tell("engine_restarted", f"{what}; started again")
         if self._trainer is not None:
             self._trainer.set_rollout_engines(engines.urls)
         return True

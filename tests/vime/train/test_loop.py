@@ -88,7 +88,7 @@ def test_the_last_rollout_is_saved_and_evaluated() -> None:
 
 
 def test_the_engines_get_the_weights_as_often_as_asked_and_before_an_evaluation() -> None:
-    calls, _, _ = _calls(total=5, eval_interval=3, save_interval=None, sync_interval=2)
+    calls, _, _ = _calls(total=5, eval_interval=3, saves=False, sync_interval=2)
     after = [calls[place - 1] for place, call in enumerate(calls) if call == "sync" and place]
     assert after == ["train 1", "train 2", "train 3", "train 4"]
 
@@ -104,10 +104,25 @@ def test_a_stop_in_training_finishes_the_step() -> None:
     assert [step for key, step, _ in notes.rows if key == "rollout/step"] == [0]
 
 
-def test_a_stop_in_an_evaluation_counts_the_rollout_before_it() -> None:
+def test_a_stop_in_an_evaluation_saves_the_rollout_that_was_trained_before_it() -> None:
     calls, notes, stopped = _calls("eval 2", save_interval=100)
     assert stopped and calls[-2:] == ["eval 2", "save 1"]
     assert [step for key, step, _ in notes.rows if key == "rollout/step"] == [0, 1]
+
+
+def test_a_stop_does_not_write_a_checkpoint_a_second_time() -> None:
+    calls, _, stopped = _calls("eval 2", save_interval=1)
+    assert stopped and calls.count("save 1") == 1 and calls[-1] == "eval 2"
+
+
+def test_a_stop_right_after_a_resume_leaves_the_checkpoint_alone() -> None:
+    calls, _, stopped = _calls("generate 2", first=2, eval_before=False)
+    assert stopped and calls == ["sync", "generate 2"]
+
+
+def test_the_last_rollout_is_saved_where_no_interval_is_set() -> None:
+    calls, _, _ = _calls(save_interval=None)
+    assert [call for call in calls if call.startswith("save")] == ["save 2"]
 
 
 @pytest.mark.parametrize("saves", [False, True])

@@ -44,7 +44,7 @@ def _run(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> tuple[RayRun, lis
     monkeypatch.setattr(module, "result", result)
     told: list[str] = []
     config = SimpleNamespace(args=SimpleNamespace(debug_train_only=False))
-    return RayRun(config, None, manager, StopRequest(), told.append), told
+    return RayRun(config, None, manager, StopRequest(), lambda event, line: told.append(line)), told
 
 
 def test_a_rollout_begins_anew_with_new_engines(monkeypatch):

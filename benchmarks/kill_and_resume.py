@@ -144,7 +144,7 @@ def kill(run: WholeRun, moment: str, chance: random.Random, outcome: Outcome) ->
     gone = round(time.monotonic() - began, 2)
     outcome.kills.append({"moment": moment, "of": whose, "rollouts": len(run.steps()), "gone_after_s": gone})
     print(
-        f"killed {whose} in {moment} after {len(run.steps())} rollouts; gone after {gone} s",
+        f"killed {whose} in {moment} after {len(run.steps())} rollouts; gone after {gone} s {left or ''}",
         file=sys.stderr,
         flush=True,
     )

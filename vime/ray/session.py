@@ -13,6 +13,7 @@ import ray
 
 from vime.config.resolve import Config
 from vime.errors import RunError, first_line
+from vime.ray.warden import warden
 
 _SMALL_STORE = 256 * 1024**2
 """Bytes of the object store where only a small model's samples pass through it."""
@@ -23,19 +24,20 @@ _ANSWERS_WITHIN = 10.0
 
 @contextmanager
 def ray_session(config: Config) -> Iterator[None]:
-    """Connect to Ray, and leave nothing of it behind.
+    """Connect to Ray, and leave nothing of it behind, also when this process is killed.
 
     RAY_ADDRESS names a cluster that runs already. Without it Ray is started here, on loopback where the device is a CPU.
     Raises RunError where it cannot be.
     """
     address = os.environ.get("RAY_ADDRESS", "")
     _check(address)
-    try:
-        with _own_handlers():
-            _connect(_options(config, os.environ), address)
-        yield
-    finally:
-        ray.shutdown()
+    with warden():
+        try:
+            with _own_handlers():
+                _connect(_options(config, os.environ), address)
+            yield
+        finally:
+            ray.shutdown()
 
 
 def _check(address: str) -> None:

@@ -1,15 +1,15 @@
 """What the seam refuses: a request that vLLM would reject or silently ignore, an answer that lacks what it must have."""
 
-from vime.errors import travels
 
-
-@travels
 class UnsupportedRequest(ValueError):
     """A field of the request has no counterpart in vLLM. `field` names it."""
 
     def __init__(self, field: str, why: str) -> None:
-        super().__init__(f"{field}: {why}")
-        self.field = field
+        super().__init__(field, why)  # not their text: made again from them on another process's side
+        self.field, self.why = field, why
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.why}"
 
 
 class IncompleteAnswer(RuntimeError):

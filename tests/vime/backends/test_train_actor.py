@@ -130,7 +130,8 @@ TWO = ["--global-batch-size", "8", *WIDE]
 KL = ["--use-kl-loss", "--kl-loss-coef", "0.5", "--kl-loss-type", "k2"]
 EFFECTS = {
     "eps-clip": ([], ["--eps-clip", "0.01"]),
-    "eps-clip-high": ([], ["--eps-clip-high", "0.0001"]),
+    # An update moves ratios far, so that hardly one is between two narrow bounds.
+    "eps-clip-high": (["--eps-clip-high", "9"], ["--eps-clip-high", "0.0001"]),
     "eps-clip-c": (["--eps-clip", "0.9", "--eps-clip-high", "9"], ["--eps-clip-c", "1.01"]),
     "entropy-coef": ([], ["--entropy-coef", "0.1"]),
     "kl-loss-coef": (KL, ["--kl-loss-coef", "0.1"]),

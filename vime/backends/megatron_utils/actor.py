@@ -20,6 +20,7 @@ from vime.backends.megatron_utils.start import start_trainer, wants_reference
 from vime.backends.megatron_utils.stopwatch import Stopwatch
 from vime.backends.megatron_utils.update_weight.plan import describe, plan_weights
 from vime.backends.megatron_utils.weights import save_hf
+from vime.device import detect
 from vime.learning.agreement import bounds_of, check_agreement
 from vime.utils.misc import load_function
 from vime.utils.train_share import MalformedTrainData, share_of_rank
@@ -38,8 +39,9 @@ class MegatronTrainRayActor:
         master_addr: str | None = None,
         master_port: int | None = None,
         make_sync: Callable[[Namespace, Sequence[str]], Sync] | None = None,
+        local_rank: int = 0,
     ) -> None:
-        self._world, self._rank = world_size, rank
+        self._world, self._rank, self._local_rank = world_size, rank, local_rank
         self._master = f"{master_addr}:{master_port}" if master_addr is not None else None
         self._make_sync = make_sync
         self._steps: list[Metrics] = []
@@ -62,7 +64,13 @@ class MegatronTrainRayActor:
             raise NotImplementedError("the trainer's ranks share layers (tensor) and data, not stages or sequences")
         self.args = args
         self.parallel: Parallel = init_parallel(
-            self._rank, self._world, tp=args.tensor_model_parallel_size, master=self._master, seed=args.seed
+            self._rank,
+            self._world,
+            tp=args.tensor_model_parallel_size,
+            master=self._master,
+            device=detect(args.device),
+            seed=args.seed,
+            local_rank=self._local_rank,
         )
         if args.custom_megatron_init_path is not None:
             load_function(args.custom_megatron_init_path)(args)

@@ -39,9 +39,6 @@ def check_columns(batch: Mapping[str, Sequence[Any]]) -> None:
     for position in range(count):
         _check_sample(batch, position)
     _check_rewards(batch)
-    logprobs = batch.get("rollout_log_probs")
-    if logprobs is not None:
-        _check_not_all_zero(logprobs, batch["loss_masks"])
 
 
 def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapping[str, int]) -> dict[str, Any]:
@@ -110,14 +107,6 @@ def _check_rewards(batch: Mapping[str, Sequence[Any]]) -> None:
     for position, reward in enumerate(batch["rewards"]):
         if isinstance(reward, bool) or not isinstance(reward, (int, float)) or not math.isfinite(reward):
             raise _bad(batch, position, f"the reward is {reward!r}, which is no finite number")
-
-
-def _check_not_all_zero(logprobs: Sequence[Sequence[float]], masks: Sequence[Sequence[int]]) -> None:
-    trained = [value for one, mask in zip(logprobs, masks, strict=True) for value, entry in zip(one, mask) if entry]
-    if trained and not any(trained):
-        raise MalformedTrainData(
-            f"the engine's logprobs of all {len(trained)} trained tokens are 0, that is, certain: it did not report them"
-        )
 
 
 def _bad(batch: Mapping[str, Sequence[Any]], position: int, what: str) -> MalformedTrainData:

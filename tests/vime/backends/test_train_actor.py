@@ -20,6 +20,7 @@ from train_world import (
     with_engine_log_probs,
 )
 
+from vime.backends.megatron_utils.agreement import measure_agreement
 from vime.backends.megatron_utils.train_step import NonFiniteUpdate
 from vime.learning.agreement import EngineDisagrees
 from vime.utils.train_share import MalformedTrainData
@@ -260,7 +261,11 @@ SPOILT: dict[str, tuple[Callable[[Rollout], Any], str]] = {
         lambda r: r["rollout_log_probs"][4].__setitem__(0, math.nan),
         "sample 104 .*nan at response token 0",
     ),
-    "all zero": (lambda r: r.update(rollout_log_probs=[[0.0] * n for n in r["response_lengths"]]), "are 0"),
+    "all zero": (lambda r: r.update(rollout_log_probs=[[0.0] * n for n in r["response_lengths"]]), "sample 1.*are 0"),
+    "one all zero": (
+        lambda r: r["rollout_log_probs"].__setitem__(6, [0.0] * r["response_lengths"][6]),
+        "sample 106: the engine's logprobs of all its trained tokens are 0",
+    ),
     "reward": (lambda r: r["rewards"].__setitem__(1, math.inf), "sample 101 .*reward is inf"),
     "mask": (lambda r: r["loss_masks"][1].append(1), "sample 101 .*loss_masks"),
     "no prompt": (lambda r: r["response_lengths"].__setitem__(0, len(r["tokens"][0])), "sample 100 .*prompt"),
@@ -276,6 +281,17 @@ def test_malformed_data_is_refused_by_name(what: str, model: Path) -> None:
         spoil(data)
         with pytest.raises(MalformedTrainData, match=message):
             actor.train(0, data)
+
+
+def test_logprobs_that_rounding_made_0_are_no_error_where_the_trainer_is_certain_too(model: Path) -> None:
+    share = {"response_lengths": [3, 2], "sample_indices": [7, 8], "loss_masks": [torch.ones(3), torch.ones(2)]}
+    share["rollout_log_probs"] = [torch.zeros(3), torch.tensor([-1.0, 0.0])]
+    with one_actor(train_args(model)):
+        found = [
+            measure_agreement(share, {0: torch.full((3,), own), 1: torch.tensor([-1.0, 0.0])}) for own in (-1e-7, -0.1)
+        ]
+    assert [one.filled_in for one in found] == [None, "sample 7"]
+    assert found[0].max < 1e-6 and found[1].worst_sample == "sample 7"
 
 
 def poison(args: Any, rollout_data: dict) -> None:

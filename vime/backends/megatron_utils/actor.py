@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from vime.backends.megatron_utils import train_step as step
+from vime.backends.megatron_utils.agreement import measure_agreement
 from vime.backends.megatron_utils.checkpoint import TrainState, save_checkpoint
 from vime.backends.megatron_utils.data import to_tensors
 from vime.backends.megatron_utils.log_prob_pass import compute_log_probs
@@ -194,10 +195,15 @@ class MegatronTrainRayActor:
         """The difference to the engine's logprobs, held to its bounds where the engine should have these weights."""
         if share.get("rollout_log_probs") is None:
             return {}
-        every = step.measure_agreement(share, log_probs)
+        every = measure_agreement(share, log_probs)
+        if every.filled_in is not None:
+            raise MalformedTrainData(
+                f"{every.filled_in}: the engine's logprobs of all its trained tokens are 0, that is, certain, and by the "
+                f"trainer they are not: they were filled in; keep those that the engine returned with the tokens"
+            )
         if self._engine_is_current:
             told = self._synced and share.get("weight_versions") is not None
-            current = step.measure_agreement(share, log_probs, self._is_current(share)) if told else every
+            current = measure_agreement(share, log_probs, self._is_current(share)) if told else every
             check_agreement(current, bounds_of(self.args), rollout_id)
         return {
             "train/train_rollout_logprob_abs_diff": every.mean,

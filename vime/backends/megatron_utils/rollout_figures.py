@@ -34,7 +34,7 @@ def rollout_figures(share: Mapping[str, Any]) -> dict[str, float]:
     )
     sums = [float(mean(torch.cat(list(share[name])))) / rollouts for name in by_token]
     sums += [float(sum(share[name])) for name in by_sample] + [float(samples)]
-    total = torch.tensor(sums, dtype=torch.float64)
+    total = torch.tensor(sums, dtype=torch.float64, device=share["tokens"][0].device)
     dist.all_reduce(total, group=parallel_state.get_data_parallel_group(with_context_parallel=True))
     *values, samples = total.tolist()
     figures = dict(zip((*by_token, *by_sample), values, strict=True))

@@ -1,6 +1,5 @@
 """One update: Megatron-core's forward and backward passes with our loss, every check, and only then the optimizer's step."""
 
-import math
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,12 +12,12 @@ from megatron.core.distributed import finalize_model_grads
 from megatron.core.pipeline_parallel import get_forward_backward_func
 from megatron.core.utils import get_model_config
 
+from vime.backends.megatron_utils.agreement import sample_name
 from vime.backends.megatron_utils.checkpoint import TrainState
 from vime.backends.megatron_utils.cp_utils import get_sum_of_sample_mean
 from vime.backends.megatron_utils.data import DataIterator
 from vime.backends.megatron_utils.forward import forward_logits
 from vime.backends.megatron_utils.loss import LossTerms, policy_terms, sft_loss_function
-from vime.learning.agreement import Agreement
 from vime.utils.misc import load_function
 from vime.utils.types import RolloutBatch
 
@@ -158,7 +157,7 @@ def require_finite(args: Namespace, seen: Seen, share: Mapping[str, Any], update
     names = sorted({sample_name(share, position) for position in seen.bad})
     found: list[list[str]] = [names]
     group = parallel_state.get_data_parallel_group(with_context_parallel=True)
-    bad = torch.tensor([len(names)])
+    bad = torch.tensor([len(names)], device=share["tokens"][0].device)
     dist.all_reduce(bad, group=group)
     if not int(bad):
         return True
@@ -172,45 +171,6 @@ def require_finite(args: Namespace, seen: Seen, share: Mapping[str, Any], update
             f"rewards, advantages and logprobs, or set --nonfinite-update skip"
         )
     return False
-
-
-def measure_agreement(
-    share: Mapping[str, Any], log_probs: Mapping[int, torch.Tensor], eligible: Callable[[int], bool] = lambda i: True
-) -> Agreement:
-    """How far `log_probs` (by position in the share) are from the engine's, over the trained tokens of the eligible
-    samples of all data-parallel ranks. Every rank must call."""
-    positions = [position for position in log_probs if eligible(position)]
-    mine = _apart(share, log_probs, positions) if positions else (0.0, 0, 0.0, "no sample")
-    group = parallel_state.get_data_parallel_group(with_context_parallel=True)
-    everyone: list[Any] = [mine]
-    if group.size() > 1:
-        everyone = [None] * group.size()
-        dist.all_gather_object(everyone, mine, group=group)
-    total, count = sum(one[0] for one in everyone), sum(one[1] for one in everyone)
-    _, _, largest, name = max(everyone, key=lambda one: math.inf if math.isnan(one[2]) else one[2])
-    return Agreement(total / count if count else 0.0, largest, count, name)
-
-
-def _apart(
-    share: Mapping[str, Any], log_probs: Mapping[int, torch.Tensor], positions: Sequence[int]
-) -> tuple[float, int, float, str]:
-    """(sum, tokens, largest, its sample) of the differences on this rank."""
-    kept = torch.cat([share["loss_masks"][i] for i in positions]) > 0
-    ours = torch.cat([log_probs[i] for i in positions])
-    theirs = torch.cat([share["rollout_log_probs"][i] for i in positions])
-    apart = torch.where(kept, (ours - theirs).abs().double(), 0.0)
-    if not any(share["response_lengths"][i] for i in positions):
-        return 0.0, 0, 0.0, "no sample"
-    place = int(apart.argmax())  # of NaN, where there is one
-    ends = torch.tensor([share["response_lengths"][i] for i in positions]).cumsum(0)
-    owner = positions[int(torch.searchsorted(ends, place, right=True))]
-    return float(apart.sum()), int(kept.sum()), float(apart[place]), sample_name(share, owner)
-
-
-def sample_name(share: Mapping[str, Any], position: int) -> str:
-    """How a message calls a sample of the share."""
-    indices = share.get("sample_indices")
-    return f"sample {indices[position]}" if indices else f"the sample at position {share['partition'][position]}"
 
 
 def _loss_function(args: Namespace) -> Callable[..., LossTerms]:

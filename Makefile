@@ -13,7 +13,7 @@ SEEDS ?= 0
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: demo demo-train test check unit bench docs clean env env-train
+.PHONY: demo demo-train test check unit e2e bench docs clean env env-train
 
 env: $(STAMP)
 env-train: $(TRAIN_STAMP)
@@ -36,7 +36,7 @@ demo-train: env-train
 demo: env
 	$(BIN)/python -m sync_tools.demo $(if $(KEEP),--dir .demo)
 
-test: check unit
+test: check unit e2e
 
 check: env
 	$(BIN)/ruff check .
@@ -45,7 +45,10 @@ check: env
 	$(BIN)/vime-sync seam check
 
 unit: env-train
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/vime/e2e
+
+e2e: env-train  # real servers and whole runs, one at a time
+	$(BIN)/python -m pytest tests/vime/e2e
 
 bench: env
 	$(BIN)/python -m benchmarks

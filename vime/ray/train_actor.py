@@ -1,12 +1,13 @@
 """A trainer rank as a Ray actor: its environment first, then torch."""
 
 import os
+import socket
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vime.config.resolve import Config
-from vime.utils.network import get_free_port, get_host_info
+from vime.utils.network import get_host_info
 
 
 class TrainRayActor:
@@ -18,12 +19,16 @@ class TrainRayActor:
         self._trainer: Any = None
         self._urls: tuple[str, ...] = ()
 
-    def get_master_addr_and_port(self) -> tuple[str, int]:
-        """Where the ranks meet; rank 0's host. On a CPU loopback."""
+    def get_master_addr_and_port(self) -> tuple[str, int] | None:
+        """Where the ranks meet: rank 0's host (on a CPU loopback) and a port that the system gives. A single rank meets nobody."""
+        if self._world_size == 1:
+            return None
         host = "127.0.0.1" if self._config.device.is_cpu else get_host_info()[1].strip("[]")
-        return host, get_free_port()
+        with socket.socket() as given:  # one that counts up from a fixed port meets other runs that do
+            given.bind((host, 0))
+            return host, given.getsockname()[1]
 
-    def init(self, master: tuple[str, int], role: str, with_ref: bool | None) -> int:
+    def init(self, master: tuple[str, int] | None, role: str, with_ref: bool | None) -> int:
         """Join the other ranks, build the model, load it; the number of the first rollout."""
         import ray
 
@@ -33,7 +38,9 @@ class TrainRayActor:
             from vime.backends.megatron_utils.update_weight.make import make_sync
 
         local_rank = visible_place(ray.get_gpu_ids(), os.environ)
-        self._trainer = MegatronTrainRayActor(self._world_size, self._rank, *master, make_sync, local_rank)
+        self._trainer = MegatronTrainRayActor(
+            self._world_size, self._rank, *(master or (None, None)), make_sync, local_rank
+        )
         return self._trainer.init(self._config, role, with_ref)
 
     def train(self, rollout_id: int, rollout_data: Any) -> Mapping[str, float]:

@@ -14,6 +14,8 @@ from vime.utils.dp_schedule import updates_of_batch
 PER_TOKEN_COLUMNS = ("loss_masks", "rollout_log_probs", "teacher_log_probs")
 """Columns with one entry a response token."""
 REQUIRED_COLUMNS = ("tokens", "response_lengths", "rewards", "loss_masks")
+TOP_P_COLUMNS = ("rollout_top_p_token_ids", "rollout_top_p_token_offsets")
+"""A sample's words that sampling kept, flat int32, and where each response token's begin, [R + 1] int32."""
 WHOLE_BATCH_COLUMNS = ("raw_reward",)
 """Columns that every rank is given whole, because metrics group them by prompt."""
 
@@ -39,6 +41,14 @@ def check_columns(batch: Mapping[str, Sequence[Any]]) -> None:
     for position in range(count):
         _check_sample(batch, position)
     _check_rewards(batch)
+
+
+def require_engine_columns(args: Any, batch: Mapping[str, Any]) -> None:
+    """What a policy is trained on is there: the engine's logprobs and, with a nucleus, the words that it kept."""
+    if batch.get("rollout_log_probs") is None:
+        raise MalformedTrainData("the engine's logprobs (rollout_log_probs) are missing for every sample")
+    if args.rollout_top_p < 1 and any(batch.get(name) is None for name in TOP_P_COLUMNS):
+        raise MalformedTrainData(f"the words that --rollout-top-p kept are missing ({', '.join(TOP_P_COLUMNS)})")
 
 
 def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapping[str, int]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """A rank that trains, on the real model: what its loss is, what it refuses, and that packing does not matter."""
 
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -206,6 +207,44 @@ def test_every_option_of_the_algorithm_changes_what_is_learnt(option: str, model
     figures, having = trained(model, *base, *words, change=noisy)
     assert math.isfinite(figures["train/loss"])
     assert largest_difference(without, having) > 1e-5
+
+
+def in_a_nucleus(rollout: Rollout) -> Rollout:
+    """Half of the words for each token, the token itself among them."""
+    chance = torch.Generator().manual_seed(2)
+    ids, offsets = [], []
+    for tokens, length in zip(rollout["tokens"], rollout["response_lengths"]):
+        sets = [
+            sorted({token, *torch.randperm(97, generator=chance)[:48].tolist()})
+            for token in tokens[len(tokens) - length :]
+        ]
+        ids.append([word for one in sets for word in one])
+        offsets.append([0, *itertools.accumulate(len(one) for one in sets)])
+    return {**rollout, "rollout_top_p_token_ids": ids, "rollout_top_p_token_offsets": offsets}
+
+
+@pytest.mark.parametrize("updates", [[], ["--global-batch-size", "8"]])
+def test_logprobs_are_those_of_the_nucleus_that_was_sampled_from(model: Path, updates: list[str]) -> None:
+    """The engine's, of transformers' model over the kept words; both passes of the trainer agree with them."""
+    from transformers import AutoModelForCausalLM
+
+    policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32)
+    rollout, words = in_a_nucleus(made_rollout()), ["--rollout-top-p", "0.9", "--debug-train-only", *updates]
+    rollout["rollout_log_probs"] = []
+    for i, tokens in enumerate(rollout["tokens"]):
+        start, bounds = len(tokens) - rollout["response_lengths"][i], rollout["rollout_top_p_token_offsets"][i]
+        logits = policy(torch.tensor([tokens])).logits[0, start - 1 : -1].detach()
+        kept = [rollout["rollout_top_p_token_ids"][i][a:b] for a, b in itertools.pairwise(bounds)]
+        rollout["rollout_log_probs"].append(
+            [float(row[word] - row[own].logsumexp(0)) for row, own, word in zip(logits, kept, tokens[start:])]
+        )
+    with one_actor(train_args(model, *words)) as actor:
+        figures = actor.train(0, rollout)
+        assert figures["train/train_rollout_logprob_abs_diff_max"] < 1e-5
+        assert figures["train/grad_norm"] > 0.1
+        del rollout["rollout_top_p_token_ids"]
+        with pytest.raises(MalformedTrainData, match="the words that --rollout-top-p kept are missing"):
+            actor.train(1, rollout)
 
 
 def test_what_stands_at_masked_tokens_has_no_effect(model: Path) -> None:

@@ -24,7 +24,7 @@ from vime.backends.megatron_utils.weights import save_hf
 from vime.device import detect
 from vime.learning.agreement import bounds_of, check_agreement
 from vime.utils.misc import load_function
-from vime.utils.train_share import MalformedTrainData, share_of_rank
+from vime.utils.train_share import MalformedTrainData, require_engine_columns, share_of_rank
 from vime.utils.types import RolloutBatch
 
 Metrics = dict[str, float]
@@ -131,8 +131,8 @@ class MegatronTrainRayActor:
         share = rollout_data
         if "partition" not in rollout_data:
             share = share_of_rank(self.args, rollout_data, self.parallel.dp_rank, self.train_parallel_config)
-        if self._needs_engine_log_probs and share.get("rollout_log_probs") is None:
-            raise MalformedTrainData("the engine's logprobs (rollout_log_probs) are missing for every sample")
+        if self._needs_engine_log_probs:
+            require_engine_columns(self.args, share)
         return to_tensors(share, self._device)
 
     @property

@@ -19,6 +19,7 @@ from vime.backends.megatron_utils.data import DataIterator
 from vime.backends.megatron_utils.forward import forward_logits
 from vime.backends.megatron_utils.loss import LossTerms, policy_terms, sft_loss_function
 from vime.utils.misc import load_function
+from vime.utils.train_share import TOP_P_COLUMNS
 from vime.utils.types import RolloutBatch
 
 LOSS_COLUMNS = (
@@ -27,6 +28,7 @@ LOSS_COLUMNS = (
     "log_probs",
     "ref_log_probs",
     "rollout_log_probs",
+    *TOP_P_COLUMNS,
     "teacher_log_probs",
     "rollout_mask_sums",
     "sample_indices",

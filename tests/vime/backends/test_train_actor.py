@@ -171,6 +171,21 @@ EFFECTS = {
         ["--loss-type", "custom_loss", "--custom-loss-function-path", f"{__name__}.mean_logit"],
     ),
     "global-batch-size": ([], ["--global-batch-size", "4"]),
+    "optimizer": ([], ["--optimizer", "sgd"]),
+    "adam-beta1": ([], ["--adam-beta1", "0.5"]),
+    "adam-beta2": ([], ["--adam-beta2", "0.5"]),
+    "adam-eps": ([], ["--adam-eps", "0.1"]),
+    "weight-decay": ([], ["--weight-decay", "0.5"]),
+    "clip-grad": (["--adam-eps", "0.1"], ["--clip-grad", "0.01"]),
+    "lr": ([], ["--lr", "1e-3"]),
+    "lr-decay-style": ([], ["--lr-decay-style", "linear"]),
+    "min-lr": ([], ["--min-lr", "9e-3"]),
+    "lr-decay-iters": ([], ["--lr-decay-iters", "3"]),
+    "lr-warmup-iters": ([], ["--lr-warmup-iters", "2"]),
+    "lr-warmup-fraction": ([], ["--lr-warmup-fraction", "0.5"]),
+    "lr-warmup-init": (["--lr-warmup-iters", "2"], ["--lr-warmup-init", "1e-3"]),
+    "freeze": ([], ["--freeze-params-name-list", "embedding"]),
+    "only-train": ([], ["--only-train-params-name-list", "embedding"]),
 }
 """Option -> (what it is set beside, the option)."""
 
@@ -207,6 +222,28 @@ def test_every_option_of_the_algorithm_changes_what_is_learnt(option: str, model
     figures, having = trained(model, *base, *words, change=noisy)
     assert math.isfinite(figures["train/loss"])
     assert largest_difference(without, having) > 1e-5
+
+
+def test_the_optimizer_forgets_where_it_is_told_to(model: Path) -> None:
+    def twice(*words: str) -> list[Any]:
+        with one_actor(train_args(model, *words)) as actor:
+            for number in range(2):
+                actor.train(number, with_engine_log_probs(actor, made_rollout(seed=number)))
+            return weights_of(actor)
+
+    assert largest_difference(twice(), twice("--reset-optimizer-states")) > 1e-4
+
+
+def test_what_is_trained_on_is_dumped_with_what_was_made_of_it(model: Path, tmp_path: Path) -> None:
+    figures, _ = trained(model, "--save-debug-train-data", str(tmp_path / "{rollout_id}" / "data.pt"))
+    dump = torch.load(tmp_path / "0" / "data.pt", weights_only=False)
+    rollout = made_rollout()
+    assert [one["sample_index"] for one in dump["samples"]] == rollout["sample_indices"]
+    for sample, tokens, reward in zip(dump["samples"], rollout["tokens"], rollout["rewards"], strict=True):
+        assert sample["tokens"].tolist() == tokens
+        assert sample["advantages"].tolist() == pytest.approx([reward] * len(sample["log_probs"]))
+        assert (sample["log_probs"] - sample["rollout_log_probs"]).abs().max() < 1e-5
+    assert figures["train/train_rollout_logprob_abs_diff"] < 1e-5
 
 
 def in_a_nucleus(rollout: Rollout) -> Rollout:

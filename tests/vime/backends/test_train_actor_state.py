@@ -197,3 +197,17 @@ def test_each_update_has_its_figures(model: Path) -> None:
         names |= {"rollout/log_probs", "rollout/rollout_log_probs", "rollout/advantages", "rollout/returns"}
         names |= {"perf/actor_train_time", "perf/log_probs_time", "perf/actor_train_tok_per_s", "rollout/raw_reward"}
         assert names <= set(figures)
+
+
+def test_a_rank_joins_with_the_device_and_the_place_it_was_given(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def joined(*ranks: int, **more: Any) -> None:
+        asked.update(more, ranks=ranks)
+        raise InterruptedError
+
+    monkeypatch.setattr("vime.backends.megatron_utils.actor.init_parallel", joined)
+    with pytest.raises(InterruptedError):
+        MegatronTrainRayActor(4, 2, "host", 7, local_rank=1).init(train_args(model).replace(device="cuda"))
+    assert (asked["ranks"], asked["local_rank"], asked["master"]) == ((2, 4), 1, "host:7")
+    assert asked["device"].kind == "cuda"

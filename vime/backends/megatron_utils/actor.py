@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from megatron.core import parallel_state
 
 from vime.backends.megatron_utils import train_step as step
-from vime.backends.megatron_utils.agreement import measure_agreement
+from vime.backends.megatron_utils.agreement import EngineWeights, engine_agreement
 from vime.backends.megatron_utils.checkpoint import TrainState, save_checkpoint
 from vime.backends.megatron_utils.data import to_tensors
 from vime.backends.megatron_utils.log_prob_pass import compute_log_probs
@@ -22,9 +23,9 @@ from vime.backends.megatron_utils.stopwatch import Stopwatch
 from vime.backends.megatron_utils.update_weight.plan import describe, plan_weights
 from vime.backends.megatron_utils.weights import save_hf
 from vime.device import detect
-from vime.learning.agreement import bounds_of, check_agreement
+from vime.observability.train_data_utils import save_debug_train_data
 from vime.utils.misc import load_function
-from vime.utils.train_share import MalformedTrainData, require_engine_columns, share_of_rank
+from vime.utils.train_share import require_engine_columns, share_of_rank
 from vime.utils.types import RolloutBatch
 
 Metrics = dict[str, float]
@@ -100,9 +101,13 @@ class MegatronTrainRayActor:
                 compute_advantages_and_returns(self.args, share)
             if self.args.rollout_data_postprocess_path is not None:
                 load_function(self.args.rollout_data_postprocess_path)(self.args, rollout_id, share)
+            self._dump(rollout_id, share)
             figures = {}
             if "log_probs" in share:
-                figures = self._agreement(rollout_id, share, dict(enumerate(share["log_probs"])))
+                log_probs = dict(enumerate(share["log_probs"]))
+                figures = engine_agreement(self.args, rollout_id, share, log_probs, self._engine)
+            if self.args.reset_optimizer_states:
+                self.trainer.optimizer.reset_state()
             with watch("actor_train"):
                 self._steps = [self._update(rollout_id, share, update, figures) for update in updates]
         self._updates_since_sync += len(updates)
@@ -165,6 +170,7 @@ class MegatronTrainRayActor:
             args.kl_coef != 0
             or args.custom_advantage_function_path is not None
             or args.rollout_data_postprocess_path is not None
+            or args.save_debug_train_data is not None
             or args.loss_type == "custom_loss"
         )
         if args.loss_type != "sft_loss" and (len(updates) > 1 or read_earlier):
@@ -172,6 +178,14 @@ class MegatronTrainRayActor:
                 load_function(args.custom_megatron_before_log_prob_hook_path)(args, self.trainer.model, "")
             with watch("log_probs"):
                 share["log_probs"] = self.compute_log_prob(share)
+
+    def _dump(self, rollout_id: int, share: RolloutBatch) -> None:
+        """Before the updates, so that what one of them fails on can be looked at."""
+        if self.parallel.tp_rank == 0:
+            group = parallel_state.get_data_parallel_group()
+            save_debug_train_data(
+                self.args, rollout_id=rollout_id, rollout_data=share, dp_rank=self.parallel.dp_rank, dp_group=group
+            )
 
     def _update(self, rollout_id: int, share: RolloutBatch, update: step.Update, figures: Metrics) -> Metrics:
         args, trainer = self.args, self.trainer
@@ -182,7 +196,7 @@ class MegatronTrainRayActor:
         seen = step.run_passes(args, trainer, share, update, self._pad_multiple)
         finite = step.require_finite(args, seen, share, update)
         if not figures and self._needs_engine_log_probs and finite:
-            figures = self._agreement(rollout_id, share, seen.log_probs)
+            figures = engine_agreement(args, rollout_id, share, seen.log_probs, self._engine)
         if self._needs_engine_log_probs and "log_probs" not in share:
             share["log_probs"] = [seen.log_probs[position] for position in range(len(share["tokens"]))]
         metrics = step.reduce_metrics(args, seen, update)
@@ -191,36 +205,9 @@ class MegatronTrainRayActor:
         metrics |= {"grad_norm": norm, "lr-pg_0": rate, "skipped": float(not made)}
         return {f"train/{name}": value for name, value in metrics.items()} | figures
 
-    def _agreement(self, rollout_id: int, share: RolloutBatch, log_probs: Mapping[int, torch.Tensor]) -> Metrics:
-        """The difference to the engine's logprobs, held to its bounds where the engine should have these weights."""
-        if share.get("rollout_log_probs") is None:
-            return {}
-        every = measure_agreement(share, log_probs)
-        if every.filled_in is not None:
-            raise MalformedTrainData(
-                f"{every.filled_in}: the engine's logprobs of all its trained tokens are 0, that is, certain, and by the "
-                f"trainer they are not: they were filled in; keep those that the engine returned with the tokens"
-            )
-        if self._engine_is_current:
-            told = self._synced and share.get("weight_versions") is not None
-            current = measure_agreement(share, log_probs, self._is_current(share)) if told else every
-            check_agreement(current, bounds_of(self.args), rollout_id)
-        return {
-            "train/train_rollout_logprob_abs_diff": every.mean,
-            "train/train_rollout_logprob_abs_diff_max": every.max,
-        }
-
     @property
-    def _engine_is_current(self) -> bool:
-        """Whether the engine that sampled should have the weights that the trainer has now."""
-        behind = self.args.update_weights_interval > 1 and self._updates_since_sync > 0
-        return not self.args.debug_train_only and not behind
-
-    def _is_current(self, share: Mapping[str, Any]) -> Callable[[int], bool]:
-        """Whether all of a sample's tokens are from the version that was synced last, as far as anything tells."""
-        versions = share.get("weight_versions") if self._synced else None
-        now = str(self.weight_version)
-        return lambda i: not versions or not versions[i] or all(str(one) == now for one in versions[i])
+    def _engine(self) -> EngineWeights:
+        return EngineWeights(str(self.weight_version), self._synced, self._updates_since_sync)
 
     @property
     def _pad_multiple(self) -> int:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from argparse import Namespace
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,55 @@ import torch
 import torch.distributed as dist
 from megatron.core import parallel_state
 
-from vime.learning.agreement import CERTAIN, Agreement
+from vime.learning.agreement import CERTAIN, Agreement, bounds_of, check_agreement
 from vime.learning.policy import sequence_mean
+from vime.utils.train_share import MalformedTrainData
+
+
+@dataclass(frozen=True)
+class EngineWeights:
+    """What the engines hold, as far as the trainer knows."""
+
+    version: str
+    synced: bool
+    """Whether this trainer brought them a version, by which samples can be told apart."""
+    updates_since: int
+
+
+def engine_agreement(
+    args: Namespace,
+    rollout_id: int,
+    share: Mapping[str, Any],
+    log_probs: Mapping[int, torch.Tensor],
+    engine: EngineWeights,
+) -> dict[str, float]:
+    """The difference to the engine's logprobs, held to its bounds where the engine should have the trainer's weights.
+
+    Raises EngineDisagrees, and MalformedTrainData where zeros were filled in. Every rank must call.
+    """
+    if share.get("rollout_log_probs") is None:
+        return {}
+    every = measure_agreement(share, log_probs)
+    if every.filled_in is not None:
+        raise MalformedTrainData(
+            f"{every.filled_in}: the engine's logprobs of all its trained tokens are 0, that is, certain, and by the "
+            f"trainer they are not: they were filled in; keep those that the engine returned with the tokens"
+        )
+    behind = args.update_weights_interval > 1 and engine.updates_since > 0
+    if not args.debug_train_only and not behind:
+        told = engine.synced and share.get("weight_versions") is not None
+        current = measure_agreement(share, log_probs, _is_of(engine.version, share)) if told else every
+        check_agreement(current, bounds_of(args), rollout_id)
+    return {
+        "train/train_rollout_logprob_abs_diff": every.mean,
+        "train/train_rollout_logprob_abs_diff_max": every.max,
+    }
+
+
+def _is_of(version: str, share: Mapping[str, Any]) -> Callable[[int], bool]:
+    """Whether all of a sample's tokens are of this version, as far as anything tells."""
+    versions = share["weight_versions"]
+    return lambda i: not versions[i] or all(str(one) == version for one in versions[i])
 
 
 @dataclass(frozen=True)

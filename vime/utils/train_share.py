@@ -57,7 +57,7 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
     `parallel` as `build_dp_schedule` takes it. Beside the columns: `partition` (positions in the batch), `total_lengths`,
     `micro_batch_indices` (indices into the share), `num_microbatches`, `global_batch_sizes` (rollouts) and
     `global_token_sums` (unmasked tokens) of each update, and `rollout_mask_sums`: what each sample's loss is divided by,
-    the unmasked tokens of its rollout or args.loss_constant_length.
+    the unmasked tokens of its rollout (`rollout_trained_tokens`) or args.loss_constant_length.
     Raises MalformedTrainData and TooFewSamples.
     """
     check_columns(batch)
@@ -71,7 +71,13 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
     for rollout_id, number in zip(rollout_ids, trained, strict=True):
         of_rollout[rollout_id] = of_rollout.get(rollout_id, 0) + number
     fixed = getattr(args, "loss_constant_length", None)
-    whole = {**batch, "total_lengths": lengths, "rollout_mask_sums": [fixed or of_rollout[one] for one in rollout_ids]}
+    tokens = [of_rollout[one] for one in rollout_ids]
+    whole = {
+        **batch,
+        "total_lengths": lengths,
+        "rollout_trained_tokens": tokens,
+        "rollout_mask_sums": [fixed or own for own in tokens],
+    }
     micro_batches = [one for update in updates for one in update.ranks[rank]]
     mine = [i for one in micro_batches for i in one]
     share = {

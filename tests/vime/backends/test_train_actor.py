@@ -82,6 +82,14 @@ def test_neither_packing_nor_order_changes_an_update(model: Path, weighting: lis
         assert largest_difference(weights, its) < 1e-4
 
 
+def test_what_a_loss_divides_by_does_not_change_the_rollouts_figures(model: Path) -> None:
+    plain, _ = trained(model, "--save-debug-train-data", "/dev/null")
+    fixed, _ = trained(model, "--save-debug-train-data", "/dev/null", "--loss-constant-length", "3")
+    assert fixed["train/loss"] != pytest.approx(plain["train/loss"])
+    for name in ("rollout/log_probs", "rollout/advantages"):
+        assert fixed[name] == pytest.approx(plain[name], abs=1e-6), name
+
+
 def test_the_loss_is_the_formula_and_its_gradient(model: Path, other: Path) -> None:
     """Against transformers' model in float64 and a loop over samples."""
     words = ["--entropy-coef", "0.05", "--use-kl-loss", "--kl-loss-coef", "0.3", "--kl-loss-type", "k3"]

@@ -2,10 +2,10 @@
 
 from vime.config.args import Unreadable
 from vime.config.problems import Problem
-from vime.config.rules import files, learning, placement, sizes
+from vime.config.rules import effects, files, learning, placement, sizes
 from vime.config.rules.check import Check, Rule
 
-RULES: tuple[Rule, ...] = (*sizes.RULES, *placement.RULES, *learning.RULES, *files.RULES)
+RULES: tuple[Rule, ...] = (*sizes.RULES, *placement.RULES, *learning.RULES, *files.RULES, *effects.RULES)
 
 
 def broken(check: Check) -> list[Problem]:

@@ -5,6 +5,7 @@ SYNC_PORTED a repository in which a window was ported (as `sync replay` leaves o
 ast-grep-cli, Debian's wiggle) print null.
 """
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -16,7 +17,9 @@ HERE = Path(__file__).parent
 NEEDS: dict[str, dict[str, str]] = {
     "http_client": {},
     "rollout_client": {},
+    "rollout_engine": {},
     "trainer_step": {},
+    "weight_sync": {},
     "ci_history": {"--upstream": "SYNC_UPSTREAM"},
     "port_speed": {"--upstream": "SYNC_UPSTREAM"},
     "translate_speed": {"--upstream": "SYNC_UPSTREAM"},
@@ -24,6 +27,17 @@ NEEDS: dict[str, dict[str, str]] = {
     "merge_fidelity": {"--upstream": "SYNC_UPSTREAM", "--fork": "SYNC_FORK", "--pairs": "SYNC_PAIRS"},
     "window_share": {"--repo": "SYNC_PORTED"},
 }
+
+PACKAGES = {"rollout_engine": "vllm", "trainer_step": "megatron.core", "weight_sync": "vllm"}
+"""What a benchmark runs, which `make env-train` installs."""
+
+
+def installed(package: str) -> bool:
+    """Whether a package is there to be imported."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def arguments(needs: Mapping[str, str], environment: Mapping[str, str]) -> list[str] | None:
@@ -40,6 +54,9 @@ def main() -> int:
         words = arguments(needs, os.environ)
         if words is None:
             print("not run: needs " + ", ".join(needs.values()))
+            continue
+        if (package := PACKAGES.get(name)) and not installed(package):
+            print(f"not run: needs {package}")
             continue
         command = [sys.executable, str(HERE / f"{name}.py"), *words]
         worst = max(worst, subprocess.run(command, check=False).returncode)

@@ -115,12 +115,13 @@ def origin(changes: ChangeSet, config: Config) -> Origin:
 
 
 def rule_table(outcomes: Sequence[FileOutcome]) -> Iterable[RuleUse]:
-    """The rules that applied in changed lines, with how often they did in the lines that the change adds."""
+    """The rules that applied in changed lines, with how often they did in the lines that the change adds. Also where the
+    fork has the lines already: whether it had them all is not told by the trees in every case."""
     return _rule_table([FileView(o) for o in outcomes])
 
 
 def _rule_table(views: Sequence[FileView]) -> Iterable[RuleUse]:
-    return uses(v for v in views if v.outcome.disposition == "merged")
+    return uses(v for v in views if v.outcome.disposition in ("merged", "present"))
 
 
 def storable(value: str) -> str:

@@ -9,7 +9,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import ray
@@ -149,7 +149,7 @@ class RolloutManager:
 
     def _watched(self, call: Callable[[], T]) -> T:
         """`call`, ended when an engine dies or a stop is asked for."""
-        with self._watching() as lost:
+        with self._watching() if self._servers else nullcontext([]) as lost:
             try:
                 return call()
             except (CancelledError, asyncio.CancelledError):

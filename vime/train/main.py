@@ -137,14 +137,15 @@ def _same(firsts: list[int]) -> int:
 
 def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
     args = config.args
+    eval_interval = None if args.debug_train_only else args.eval_interval  # without engines nothing is answered
     return Schedule(
         first=first,
         total=args.num_rollout,
         per_epoch=per_epoch,
-        eval_interval=args.eval_interval,
+        eval_interval=eval_interval,
         save_interval=args.save_interval,
         sync_interval=args.update_weights_interval,
-        eval_before=args.eval_interval is not None and first == 0 and not args.skip_eval_before_train,
+        eval_before=eval_interval is not None and first == 0 and not args.skip_eval_before_train,
     )
 
 

@@ -91,6 +91,15 @@ def test_what_came_and_went_between_two_blank_lines_is_no_edit_of_the_fork(tmp_p
     assert_the_law(both)
 
 
+def test_a_file_that_the_fork_changed_as_upstream_does(tmp_path):
+    """101 removes a line that the fork removed before, and so finds its file as it leaves it."""
+    states = [{A: FIRST[A], D: FIRST[D]}, {A: FIRST[A], D: FIRST[D][:-1]}]
+    mine = {OURS[D]: b"\n".join([*imported(D)[:-2], b""])}
+    both = Both(upstream_of(states, tmp_path / "slime"), "main~1", "main", tmp_path, mine)
+    assert [session.status for session in (both.stack, both.window)] == ["present", "present"]
+    assert_the_law(both)
+
+
 def test_a_landing_does_not_fail_for_another_ones_conflict(tmp_path):
     """101 and 102 change one file; the fork's edit is in the way of 102 alone."""
     lines = imported(A)

@@ -34,7 +34,6 @@ def _always(name: str, value: Any, why: str, when: Callable[[Guarded], bool]) ->
 
 TABLE: tuple[Derived, ...] = (
     _always("debug_train_only", True, "--load-debug-rollout-data", lambda a: a.load_debug_rollout_data is not None),
-    _always("eval_interval", None, "--debug-train-only: there is no engine", lambda a: a.debug_train_only),
     Derived(
         "global_batch_size",
         lambda a: a.rollout_batch_size * a.n_samples_per_prompt // a.num_steps_per_rollout,

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ from train_world import (
 )
 
 from vime.backends.megatron_utils.agreement import measure_agreement
-from vime.backends.megatron_utils.train_step import NonFiniteUpdate
+from vime.backends.megatron_utils.checkpoint import TrainState
+from vime.backends.megatron_utils.train_step import NonFiniteUpdate, Update, apply_update
 from vime.learning.agreement import EngineDisagrees
 from vime.utils.train_share import MalformedTrainData
 
@@ -404,6 +406,21 @@ def test_a_gradient_that_is_not_finite_changes_nothing(model: Path) -> None:
         with pytest.raises(NonFiniteUpdate, match="gradient"):
             actor.train(0, with_engine_log_probs(actor, data))
         assert largest_difference(before, weights_of(actor)) == 0
+
+
+@pytest.mark.parametrize(("dtype", "fails"), [("float16", False), ("bfloat16", True)])
+def test_an_overflow_of_float16_only_lowers_the_scale(dtype: str, fails: bool) -> None:
+    class Optimizer:
+        zero_grad = staticmethod(lambda: None)
+        step = staticmethod(lambda: (False, math.nan, None))
+
+    args = Namespace(dtype=dtype, nonfinite_update="error")
+    trainer, update = TrainState([], Optimizer(), None), Update(0, (), 1, 1)
+    if fails:
+        with pytest.raises(NonFiniteUpdate):
+            apply_update(args, trainer, update)
+    else:
+        assert apply_update(args, trainer, update)[0] is False
 
 
 def test_one_update_needs_no_pass_before_it_and_several_do(model: Path) -> None:

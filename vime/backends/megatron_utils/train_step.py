@@ -1,5 +1,6 @@
 """One update: Megatron-core's forward and backward passes with our loss, every check, and only then the optimizer's step."""
 
+import math
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -126,11 +127,13 @@ def run_passes(args: Namespace, trainer: TrainState, share: RolloutBatch, update
 def apply_update(args: Namespace, trainer: TrainState, update: Update) -> tuple[bool, float]:
     """The optimizer's step, and the schedule's if it was made: (whether the weights changed, the gradient's norm before clipping).
 
-    Raises NonFiniteUpdate where the norm is not finite, unless args.nonfinite_update says to skip.
+    Raises NonFiniteUpdate where the norm is not finite, unless args.nonfinite_update says to skip. In float16 an overflow
+    of the scaled gradient is part of the method: the update is left out.
     """
     made, norm, _ = trainer.optimizer.step()
     norm = float(norm)
-    if not made and args.nonfinite_update == "error":
+    overflow = args.dtype == "float16" and math.isnan(norm)  # how the scale of the loss is found; it is lower now
+    if not made and not overflow and args.nonfinite_update == "error":
         raise NonFiniteUpdate(
             f"update {update.number}: the gradient's norm is {norm}, though the loss is finite; the weights are as before. "
             f"Lower --lr or --clip-grad, or set --nonfinite-update skip"

@@ -166,9 +166,8 @@ def policy_terms(
         )
     metrics: dict[str, torch.Tensor] = {}
     if args.use_opsm:
-        opsm, metrics["opsm_clipfrac"] = compute_opsm_mask(
-            args, detached, old, advantages.split(lengths), batch["loss_masks"]
-        )
+        opsm, _ = compute_opsm_mask(args, detached, old, advantages.split(lengths), batch["loss_masks"])
+        metrics["opsm_clipfrac"] = sum_of_sample_mean(1 - opsm)
         pg_loss = pg_loss * opsm
     pg_loss, reduce_pg = _corrected(args, batch, pg_loss, ppo_kl, trainers, sum_of_sample_mean, metrics)
 

@@ -15,11 +15,14 @@ from pathlib import Path
 HERE = Path(__file__).parent
 # Each benchmark, and the variables that name what it needs, by option.
 NEEDS: dict[str, dict[str, str]] = {
+    "start_up": {},
     "http_client": {},
     "rollout_client": {},
+    "streaming_cost": {},
     "rollout_engine": {},
     "trainer_step": {},
     "weight_sync": {},
+    "kill_and_resume": {},
     "ci_history": {"--upstream": "SYNC_UPSTREAM"},
     "port_speed": {"--upstream": "SYNC_UPSTREAM"},
     "translate_speed": {"--upstream": "SYNC_UPSTREAM"},
@@ -28,7 +31,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "window_share": {"--repo": "SYNC_PORTED"},
 }
 
-PACKAGES = {"rollout_engine": "vllm", "trainer_step": "megatron.core", "weight_sync": "vllm"}
+PACKAGES = {"rollout_engine": "vllm", "trainer_step": "megatron.core", "weight_sync": "vllm", "kill_and_resume": "vllm"}
 """What a benchmark runs, which `make env-train` installs."""
 
 

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a change is to blame for what fails; HYPOTHESIS_PROFILE=default draws new ones.
+settings.register_profile("same", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 REAL = os.environ.get("SYNC_UPSTREAM")
 IDENTITY = {

@@ -46,6 +46,7 @@ def test_what_follows():
     assert [device.weight_transport(True) for device in (cpu, cuda)] == ["gloo", "ipc"]
     assert cpu.engine_env()["TORCHDYNAMO_DISABLE"] == "1" and cuda.engine_env() == {}
     assert cpu.engine_options("float32") == {"dtype": "float32", "enforce_eager": True}
+    assert cpu.engine_options("float32", seeded=True)["enable_chunked_prefill"] is False
 
 
 @pytest.mark.parametrize(

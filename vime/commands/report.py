@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vime.observability.run_read import PARTS, NoRun, read_run
+from vime.utils.atomic_file import write_atomic
 
 USAGE = """vime report RUN [--out FILE] [--open]
 
@@ -45,14 +46,8 @@ def write(folder: Path, out: Path | None = None) -> Path:
     from vime.observability.report import render
 
     run = read_run(latest(folder))
-    return write_whole(out or run.folder / "report.html", render(run))
-
-
-def write_whole(path: Path, text: str) -> Path:
-    """Write a file all at once, in place of what was there."""
-    scratch = path.with_name(f".{path.name}.part")
-    scratch.write_text(text, "utf-8", errors="backslashreplace")
-    return scratch.replace(path)
+    page = render(run).encode("utf-8", "backslashreplace")
+    return write_atomic(out or run.folder / "report.html", page, durable=False)
 
 
 def latest(folder: Path) -> Path:

@@ -4,9 +4,10 @@ import json
 import sys
 from collections.abc import Sequence
 
-from vime.commands.report import WrongWords, folder_and_out, latest, write_whole
+from vime.commands.report import WrongWords, folder_and_out, latest
 from vime.observability.run_read import NoRun, read_run
 from vime.observability.spans import chrome_events
+from vime.utils.atomic_file import write_atomic
 
 USAGE = """vime trace RUN [--out FILE]
 
@@ -25,9 +26,8 @@ def run(argv: Sequence[str]) -> int:
         events = list(chrome_events(log))
         if not events:
             raise NoRun(f"{log.folder}: no sample of this run has a trace")
-        path = write_whole(
-            out or log.folder / "trace.json", json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
-        )
+        text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+        path = write_atomic(out or log.folder / "trace.json", text.encode(), durable=False)
     except WrongWords as wrong:
         print(f"error: {wrong}\n\n{USAGE}", end="", file=sys.stderr)
         return 2

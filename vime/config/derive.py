@@ -56,6 +56,12 @@ TABLE: tuple[Derived, ...] = (
     _like("eval_temperature", "rollout_temperature"),
     _like("eval_top_p", "rollout_top_p"),
     _like("eval_top_k", "rollout_top_k"),
+    _unset(
+        "rollout_max_response_len",
+        lambda a: a.rollout_max_context_len - 1,
+        "--rollout-max-context-len less one token of a prompt",
+        lambda a: a.rollout_max_context_len is not None,
+    ),
     _like("eval_max_response_len", "rollout_max_response_len"),
     _like("eval_max_context_len", "rollout_max_context_len"),
     _unset(

@@ -23,7 +23,9 @@ def _words(name: str, value: Any, row: Option | None) -> Iterator[str]:
     if isinstance(value, bool):
         if value:
             yield flag
-        elif row is not None and row.off_flags:
+        elif row is None:  # given by the framework, with vLLM's options not looked at: each of those has its opposite
+            yield f"--no-{name.replace('_', '-')}"
+        elif row.off_flags:
             yield "--" + row.off_flags[0].removeprefix("--vllm-")
     elif isinstance(value, tuple):
         yield from (flag, *map(str, value)) if not (row and row.append) else (f"{flag}={one}" for one in value)

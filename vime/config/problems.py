@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vime.errors import travels
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -20,6 +22,7 @@ class Problem:
         return " ".join(f"{self.where}: {self.what}; {self.fix}".split())
 
 
+@travels
 class ConfigError(Exception):
     """A configuration that cannot be used, with every problem that was found."""
 

@@ -115,7 +115,7 @@ def _settle(draft: _Draft, problems: list[Problem]) -> Config:
     found = broken(Check(Guarded(args, unknown), device, places))
     if problems := problems + [problem for problem in found if not problem.warning]:
         raise ConfigError(problems)
-    engine = device.engine_options(args.dtype) | _engine_follows(args)
+    engine = device.engine_options(args.dtype, args.vllm_enable_deterministic_inference) | _engine_follows(args)
     why |= {key: "what the engine needs here" for name in engine if (key := f"vllm_{name}") not in places}
     engine |= draft.engine()
     args = args.replace(**{f"vllm_{name}": value for name, value in engine.items()})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from vime.config.groups import GROUPS
 from vime.config.option import Option, options_of
 from vime.config.spellings import spellings
+from vime.errors import travels
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Use:
     switch: bool | None = None
 
 
+@travels
 class NotInstalled(Exception):
     """The options of a package cannot be known here; says why and what to do."""
 
@@ -35,6 +37,7 @@ class Package:
     load: Callable[[], tuple[Option, ...]]
 
 
+@travels
 class Unknown(Exception):
     """A flag or key that nothing defines, with those that are spelled most alike."""
 

@@ -71,9 +71,14 @@ class Device:
             "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         }
 
-    def engine_options(self, dtype: str) -> dict[str, Any]:
-        """Options of the engine (`vllm_...` without the prefix) where the user gave none."""
-        return {"dtype": dtype, "enforce_eager": True} if self.is_cpu else {"dtype": dtype}
+    def engine_options(self, dtype: str, seeded: bool = False) -> dict[str, Any]:
+        """Options of the engine (`vllm_...` without the prefix) where the user gave none.
+
+        `seeded`: its requests have seeds, of which vLLM's CPU engine dies where it reads a prompt in chunks.
+        """
+        if not self.is_cpu:
+            return {"dtype": dtype}
+        return {"dtype": dtype, "enforce_eager": True} | ({"enable_chunked_prefill": False} if seeded else {})
 
 
 def detect(

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vime.rollout.groups import leaves
 from vime.utils.atomic_file import write_atomic
+from vime.utils.nested import leaves
 from vime.utils.sample_codec import decode, encode
 from vime.utils.types import Sample
 

@@ -37,6 +37,20 @@ def log_rollout_data(
     rollout_time: float,
 ) -> dict[str, float] | None:
     """Log a rollout that took `rollout_time` seconds; what was logged, None where the user's function did it instead."""
+    metrics = rollout_figures(rollout_id, args, samples, rollout_extra_metrics, rollout_time)
+    if metrics is not None:
+        logging_utils.log(args, metrics, step_key="rollout/step")
+    return metrics
+
+
+def rollout_figures(
+    rollout_id: int,
+    args: Namespace,
+    samples: Sequence[Sample],
+    rollout_extra_metrics: Mapping[str, float] | None,
+    rollout_time: float,
+) -> dict[str, float] | None:
+    """What is to be logged of a rollout; None where the user's function logged instead, or nothing was generated."""
     if args.custom_rollout_log_function_path is not None:
         log = load_function(args.custom_rollout_log_function_path)
         if log(rollout_id, args, samples, rollout_extra_metrics, rollout_time):
@@ -48,9 +62,7 @@ def log_rollout_data(
     metrics |= dict_add_prefix(_reward_metrics(args, samples), "rollout/")
     metrics |= optional_metrics(args, samples)
     metrics |= dict_add_prefix(compute_perf_metrics_from_samples(args, samples, rollout_time), "perf/")
-    metrics["rollout/step"] = compute_rollout_step(args, rollout_id)
-    logging_utils.log(args, metrics, step_key="rollout/step")
-    return metrics
+    return metrics | {"rollout/step": compute_rollout_step(args, rollout_id)}
 
 
 def log_eval_rollout_data(
@@ -60,6 +72,19 @@ def log_eval_rollout_data(
     extra_metrics: Mapping[str, float] | None = None,
 ) -> dict[str, float] | None:
     """Log an evaluation: for each set its `rewards`, and `samples` and `truncated` where they are there."""
+    metrics = eval_figures(rollout_id, args, data, extra_metrics)
+    if metrics is not None:
+        logging_utils.log(args, metrics, step_key="eval/step")
+    return metrics
+
+
+def eval_figures(
+    rollout_id: int,
+    args: Namespace,
+    data: Mapping[str, Mapping[str, Any]],
+    extra_metrics: Mapping[str, float] | None = None,
+) -> dict[str, float] | None:
+    """What is to be logged of an evaluation; None where the user's function logged instead."""
     if args.custom_eval_rollout_log_function_path is not None:
         log = load_function(args.custom_eval_rollout_log_function_path)
         if log(rollout_id, args, data, extra_metrics):
@@ -67,9 +92,7 @@ def log_eval_rollout_data(
     metrics = dict(extra_metrics or {})
     for name, one in data.items():
         metrics |= _eval_metrics(args, name, one)
-    metrics["eval/step"] = compute_rollout_step(args, rollout_id)
-    logging_utils.log(args, metrics, step_key="eval/step")
-    return metrics
+    return metrics | {"eval/step": compute_rollout_step(args, rollout_id)}
 
 
 def _eval_metrics(args: Namespace, name: str, one: Mapping[str, Any]) -> dict[str, float]:

@@ -3,7 +3,8 @@
     config.json               the resolved configuration, secrets hidden, and the packages' versions
     metrics.jsonl             an object a line: time, step_key, step, metrics
     events.jsonl              an object a line: time, event, and what belongs to it
-    samples/rollout_N.jsonl   a sample a line, of rollout N; samples/eval_N.jsonl for its evaluation
+    samples/rollout_N.jsonl   a sample a line, of rollout N
+    samples/eval_N.jsonl      the same of the evaluation after N rollouts, each with the name of its `set`
 
 Files only grow, or are replaced whole. `vime.observability.run_read` reads them.
 """
@@ -12,14 +13,17 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
+from itertools import islice, repeat, zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
 from vime.config.resolve import Config
 from vime.config.show import as_json
+from vime.utils.atomic_file import write_atomic
 from vime.utils.types import Sample
 
 SAMPLES_KEPT = 64
@@ -46,7 +50,8 @@ class RunLog:
     def config(self, config: Config) -> None:
         """Write down what the run is made of."""
         shown = json.loads(as_json(config)) | {"versions": installed(PACKAGES)}
-        _replace(self.folder / "config.json", json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+        write_atomic(self.folder / "config.json", _encoded(text), durable=False)
 
     def log(self, metrics: Mapping[str, float], step_key: str, step: int) -> None:
         """Write down numbers of step `step` of the count `step_key` (such as rollout/step). Raises TypeError for others."""
@@ -61,25 +66,32 @@ class RunLog:
             if number.isdecimal() and int(number) >= first.get(f"{kind}/step", math.inf):
                 path.unlink(missing_ok=True)
 
-    def samples(
-        self, rollout_id: int, samples: Iterable[Sample], kind: Kind = "rollout", pieces: Pieces | None = None
-    ) -> None:
-        """Write down the first samples of a rollout, or of its evaluation, in place of those of an earlier attempt."""
-        rows = [sample_row(sample, pieces) for sample, _ in zip(samples, range(SAMPLES_KEPT))]
-        text = "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
-        _replace(self.folder / "samples" / f"{kind}_{int(rollout_id)}.jsonl", text)
+    def samples(self, rollout_id: int, samples: Iterable[Sample], pieces: Pieces | None = None) -> None:
+        """Write down the first samples of a rollout, in place of those of an earlier attempt."""
+        self._samples("rollout", rollout_id, (sample_row(sample, pieces) for sample in samples))
+
+    def evaluation(self, done: int, sets: Mapping[str, Iterable[Sample]], pieces: Pieces | None = None) -> None:
+        """Write down the first samples of each set of the evaluation after `done` rollouts, the sets in turn."""
+        turns = zip_longest(*(zip(repeat(name), samples) for name, samples in sets.items()))
+        drawn = (pair for turn in turns for pair in turn if pair is not None)
+        self._samples("eval", done, (sample_row(one, pieces) | {"set": name} for name, one in drawn))
 
     def event(self, event: str, **about: Any) -> None:
         """Write down that something happened: start, checkpoint, engine_restarted, stop ..."""
         self._append("events.jsonl", {"event": event} | about)
 
+    def _samples(self, kind: Kind, number: int, rows: Iterable[Mapping[str, Any]]) -> None:
+        text = "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in islice(rows, SAMPLES_KEPT))
+        write_atomic(self.folder / "samples" / f"{kind}_{int(number)}.jsonl", _encoded(text), durable=False)
+
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
         line = json.dumps({"time": round(self._clock(), 3)} | dict(row), ensure_ascii=False, default=str) + "\n"
-        handle = os.open(self.folder / name, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            _write_all(handle, _end_of_torn_line(handle) + line.encode("utf-8", "backslashreplace"))
-        finally:
-            os.close(handle)
+        with _naming(self.folder / name) as path:
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                _write_all(handle, _end_of_torn_line(handle) + _encoded(line))
+            finally:
+                os.close(handle)
 
 
 def number(name: str, value: Any) -> float | int | str:
@@ -138,10 +150,17 @@ def _end_of_torn_line(handle: int) -> bytes:
     return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
 
 
-def _replace(path: Path, text: str) -> None:
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_text(text, "utf-8", errors="backslashreplace")
-    scratch.replace(path)
+@contextmanager
+def _naming(path: Path) -> Iterator[Path]:
+    """A full disk is told by an error that names no file: this one does."""
+    try:
+        yield path
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _write_all(handle: int, data: bytes) -> None:

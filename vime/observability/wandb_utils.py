@@ -7,7 +7,7 @@ from typing import Any
 from vime.config.secrets import names_secret
 from vime.observability.tracking_error import TrackingUnavailable
 
-_STEP_KEYS = {"train/*": "train/step", "rollout/*": "rollout/step", "perf/*": "rollout/step", "eval/*": "eval/step"}
+_STEP_KEYS = {"train/*": "rollout/step", "rollout/*": "rollout/step", "perf/*": "rollout/step", "eval/*": "eval/step"}
 """Which count a family of metrics is drawn over."""
 
 

@@ -47,9 +47,9 @@ class RayTrainGroup:
         """Say which engines get the weights."""
         results(self._each(lambda actor: actor.set_rollout_engines.remote(tuple(urls))))
 
-    def update_weights(self) -> Mapping[str, float]:
-        """Bring the weights to every engine under the next version; the metrics."""
-        return results(self._each(lambda actor: actor.update_weights.remote()))[0]
+    def update_weights(self, meanwhile: Callable[[], None], every: float) -> Mapping[str, float]:
+        """Bring the weights to every engine under the next version, with a call of `meanwhile` every so many seconds; the metrics."""
+        return results(self._each(lambda actor: actor.update_weights.remote()), meanwhile, every)[0]
 
     def kill(self) -> None:
         """End the ranks."""

@@ -9,16 +9,17 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import ray
 
 from vime.backends.vllm_utils.engine_errors import EngineError
 from vime.config.resolve import Config
-from vime.errors import Interrupted
+from vime.errors import Interrupted, first_line
 from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
-from vime.observability.rollout_metrics import log_eval_rollout_data, log_rollout_data
+from vime.observability.rollout_metrics import eval_figures, rollout_figures
 from vime.observability.run_log import RunLog
 from vime.observability.token_pieces import token_pieces
 from vime.ray.placement_group import Placement
@@ -43,14 +44,18 @@ _LOOK = 1.0
 class EngineLost(EngineError):
     """Engines, or their router, died while they were needed; the prompts are back in the data source."""
 
+    def __init__(self, failures: Mapping[str, Exception]) -> None:
+        fixes = [error.fix for error in failures.values() if isinstance(error, EngineError) and error.fix]
+        super().__init__("; ".join(_words(failures)), "; ".join(fixes))
+
 
 class RolloutManager:
     """Starts engines, gives out prompts, generates, rewards, and makes training data of it."""
 
     def __init__(self, config: Config, placement: Placement | None) -> None:
         self._config, self._placement = config, placement
-        # Trackers are the driver's, which gets the figures.
-        quiet = config.args.replace(use_tensorboard=False, use_wandb=False)
+        # The driver logs; a function of the user's that logs from here reaches what several processes may write to.
+        quiet = config.args.replace(use_wandb=False)
         self._args: Namespace = quiet.replace(eval_datasets=eval_datasets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
@@ -93,17 +98,17 @@ class RolloutManager:
         samples = leaves(groups)
         batch = convert_samples_to_train_data(self._args, groups)
         save_debug_rollout_data(self._args.save_debug_rollout_data, groups, rollout_id=rollout_id, evaluation=False)
-        metrics = log_rollout_data(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
-        self._log.samples(rollout_id, samples, "rollout", self._pieces())
+        metrics = rollout_figures(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
+        self._log.samples(rollout_id, samples, self._pieces)
         return Generated(Box(ray.put(batch)), metrics)
 
     def eval(self, done: int) -> Mapping[str, float]:
         """Evaluate on every set after `done` rollouts; the metrics."""
         function = load_function(self._args.eval_function_path)
         output = self._watched(lambda: call_rollout_fn(function, self._args, done, self._data_source, evaluation=True))
-        samples = [sample for one in output.data.values() for sample in one.get("samples", ())]
-        self._log.samples(done, samples, "eval", self._pieces())
-        return log_eval_rollout_data(done, self._args, output.data, output.metrics) or {}
+        sets = {name: one.get("samples", ()) for name, one in output.data.items()}
+        self._log.evaluation(done, sets, self._pieces)
+        return eval_figures(done, self._args, output.data, output.metrics) or {}
 
     def interrupt(self) -> None:
         """End what is being generated; its prompts go back."""
@@ -115,13 +120,20 @@ class RolloutManager:
         self._data_source.save(rollout_id)
 
     def recover_updatable_engines(self) -> tuple[Sequence[str], Engines]:
-        """Start what died again; its names, and where the engines are. They wait for the next sync before they serve."""
-        before = self._running()
-        dead = tuple(before.failures())
-        if dead:
-            self._servers = before.restart_dead(progress=self._progress)
+        """Start what died again; what died of what, and where the engines are. They wait for the next sync before they serve."""
+        failures = self._failures()
+        if failures:
+            self._servers = self._running().restart_dead(failures, progress=self._progress)
             self._args = self._servers.args(self._args)
-        return dead, self._engines()
+        for what, error in failures.items():
+            self._log.event("restart", what=what, why=str(error))
+        return _words(failures), self._engines()
+
+    def end_hung(self) -> Sequence[str]:
+        """Kill engines whose servers do not answer, so that who waits for them is told; what was wrong with which."""
+        hung = self._running().failures(self._args.rollout_health_check_timeout, core=False)
+        self._running().kill(hung)
+        return _words(hung)
 
     def synced(self) -> None:
         """Every engine has the trainer's weights."""
@@ -149,26 +161,32 @@ class RolloutManager:
 
     def _watched(self, call: Callable[[], T]) -> T:
         """`call`, ended when an engine dies or a stop is asked for."""
-        with self._watching() if self._servers else nullcontext([]) as lost:
+        if self._stopped.is_set():
+            raise Interrupted("stopped before it generated")
+        with self._watching() as lost:
             try:
                 return call()
             except (CancelledError, asyncio.CancelledError):
                 if self._stopped.is_set():
                     raise Interrupted("stopped while generating") from None
                 if lost:
-                    raise EngineLost("; ".join(lost)) from None
+                    raise EngineLost(lost) from None
                 raise
 
+    def _failures(self) -> dict[str, Exception]:
+        """What of the engines does not work; without engines nothing."""
+        return {} if self._servers is None else self._servers.failures(self._args.rollout_health_check_timeout)
+
     @contextmanager
-    def _watching(self) -> Iterator[list[str]]:
+    def _watching(self) -> Iterator[dict[str, Exception]]:
         """What died inside the block, and how; what is generated is cancelled at the first."""
-        lost: list[str] = []
+        lost: dict[str, Exception] = {}
         over = threading.Event()
 
         def look() -> None:
             while not over.wait(_LOOK):
-                if failures := self._running().failures(self._args.rollout_health_check_timeout):
-                    lost.extend(f"{what}: {error}" for what, error in failures.items())
+                lost.update(self._failures())
+                if lost or self._stopped.is_set():  # a stop may have come before there was anything to cancel
                     _cancel_all()
                     return
 
@@ -191,9 +209,15 @@ class RolloutManager:
         assert self._servers is not None, "start() comes first"
         return self._servers
 
+    @cached_property
     def _pieces(self) -> Callable[[Sequence[int]], list[str]]:
         """The text of each token by itself."""
         return token_pieces(load_tokenizer(self._args.hf_checkpoint, trust_remote_code=True))
+
+
+def _words(failures: Mapping[str, Exception]) -> tuple[str, ...]:
+    """What failed and how, a line each."""
+    return tuple(f"{what}: {first_line(error)}" for what, error in failures.items())
 
 
 def _cancel_all() -> None:

@@ -66,9 +66,12 @@ class Servers:
             rollout_num_engines=len(self.models[0].urls),
         )
 
-    def failures(self, timeout: float = 30.0) -> dict[str, Exception]:
-        """What does not work, and why: `engine 3`, `router of actor`. Empty where everything does."""
-        health = {engine.spec.rank: engine.submit("health_generate", timeout) for engine in self.engines}
+    def failures(self, timeout: float = 30.0, core: bool = True) -> dict[str, Exception]:
+        """What does not work, and why: `engine 3`, `router of actor`. Empty where everything does.
+
+        Without `core` the servers alone are looked at, as an engine that takes weights is busy with that.
+        """
+        health = {engine.spec.rank: engine.submit("health_generate", timeout, core) for engine in self.engines}
         found: dict[str, Exception] = {}
         for rank, future in health.items():
             if error := failure(future, timeout + 5.0):
@@ -86,19 +89,32 @@ class Servers:
         for error in self.failures(timeout).values():
             raise error
 
-    def restart_dead(self, timeout: float = 600.0, progress: Progress | None = None) -> "Servers":
+    def kill(self, names: Iterable[str]) -> None:
+        """End the servers of engines, by the names that `failures` has for them, as a crash would."""
+        hit = [engine.submit("simulate_crash") for engine in self.engines if f"engine {engine.spec.rank}" in set(names)]
+        for call in hit:
+            failure(call, 30.0)
+
+    def restart_dead(
+        self,
+        failures: Mapping[str, Exception] | None = None,
+        timeout: float = 600.0,
+        progress: Progress | None = None,
+    ) -> "Servers":
         """What there is once dead engines and routers run again; this record where none is dead.
+
+        `failures` is what does not work, where that is known already.
 
         An engine comes back paused, since it has the weights of the checkpoint: it is `stale` until the next sync, which
         resumes it. Raises EngineError where one does not come back.
         """
-        failures = self.failures()
+        failures = self.failures() if failures is None else failures
         if not failures:
             return self
         engines = tuple(e.revived() if f"engine {e.spec.rank}" in failures else e for e in self.engines)
         dead = [engine for engine in engines if f"engine {engine.spec.rank}" in failures]
         for name, error in failures.items():
-            logger.warning("%s is started again: %s", name, error)
+            logger.info("%s is started again: %s", name, error)
         for model in self.models:
             _unlist(model, [model.urls[model.ranks.index(e.spec.rank)] for e in dead if e.spec.rank in model.ranks])
         urls = together({engine.spec.rank: _begin_again(engine, timeout) for engine in dead}, dead, progress)

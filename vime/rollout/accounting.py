@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from vime.errors import travels
 
+
+@travels
 class PromptsUnaccountedFor(RuntimeError):
     """Prompts were lost or counted twice; names their groups where they are known."""
 

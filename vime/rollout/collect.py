@@ -13,7 +13,7 @@ from vime.rollout.base_types import RolloutFnTrainOutput
 from vime.rollout.filter_hub.base_types import MetricGatherer, call_dynamic_filter, should_drop_dynamic_filter_output
 from vime.rollout.groups import Group, in_order, leaves, name_leaves, snapshot, to_go_on
 from vime.rollout.hooks import load_hook
-from vime.rollout.rewarding import RewardRunner, reward_failed
+from vime.rollout.rewarding import GENERATION_FAILED, RewardRunner, generation_failed, reward_failed
 from vime.rollout.sample_hooks import set_current_rollout_id
 from vime.rollout.together import cancel
 from vime.utils.types import Sample
@@ -45,13 +45,13 @@ async def collect(
             await rollout.step()
         # Where nothing runs the engines are idle.
         rollout.put_back(await stop() if state.pendings else [])
+        rollout.finish()
     except BaseException:
         await cancel(rollout.working)
         rollout.give_up()
         raise
     finally:
         state.reset()
-    rollout.finish()
     failures = {f"rollout/{name}": count for name, count in (RewardRunner(args).failures - before).items()}
     metrics = rollout.gatherer.collect() | rollout.ledger.metrics() | failures
     return RolloutFnTrainOutput(samples=in_order(rollout.kept), metrics=metrics), rollout.left_over
@@ -119,6 +119,8 @@ class _Rollout:
             self._return(number, group)
 
     def _reason_to_drop(self, group: Group) -> str | None:
+        if any(map(generation_failed, leaves(group))):
+            return GENERATION_FAILED
         if all(map(reward_failed, leaves(group))):
             return "reward_failed"
         output = call_dynamic_filter(self.filter, self.args, [s for s in group if not reward_failed(s)])
@@ -167,12 +169,12 @@ class _Rollout:
     def finish(self) -> None:
         """The hooks that see the whole rollout, and the balance."""
         self.ledger.check()
-        self._settle_source()
         groups = in_order(self.kept)
         if (mark := _hook(self.args, "rollout_sample_filter_path")) is not None:
             mark(self.args, groups)
         if (process := _hook(self.args, "rollout_all_samples_process_path")) is not None:
             process(self.args, in_order(self.seen), self.source)
+        self._settle_source()
 
     def _result(self, task: asyncio.Task) -> Group:
         if task.cancelled():

@@ -77,7 +77,7 @@ class RolloutDataSource:
     def save(self, rollout_id: int) -> None:
         """Write cursor and buffer to `args.save`/rollout, as one file that is whole or not there."""
         if self.args.rollout_global_dataset:
-            write_atomic(_state_file(self.args.save, rollout_id), json.dumps(encode(self._state())).encode())
+            _write(_state_file(self.args.save, rollout_id), json.dumps(encode(self._state())).encode())
 
     def load(self, rollout_id: int | None = None) -> None:
         """Take up what `save(rollout_id)` wrote; nothing to do for the first rollout (None or -1), or without --load.
@@ -238,6 +238,16 @@ def _state_file(folder: str | None, rollout_id: int) -> Path:
     if folder is None:
         raise DataSourceError("there is no folder to save to: set --save")
     return Path(folder) / "rollout" / f"global_dataset_state_dict_{rollout_id}.json"
+
+
+def _write(path: Path, state: bytes) -> None:
+    try:
+        write_atomic(path, state)
+    except OSError as error:
+        raise DataSourceError(
+            f"{path} cannot be written ({error.strerror}): make room there, or name another folder with --save; the "
+            "checkpoint before is whole"
+        ) from error
 
 
 def _plain(node: Any) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vime.errors import travels
 from vime.utils.http_client import HttpConnectionError, HttpError, HttpStatusError, RetryPolicy
 from vime.utils.types import Sample
 
@@ -19,6 +20,7 @@ logger = logging.getLogger(__name__)
 _UNAVAILABLE = frozenset({408, 429, 502, 503, 504})
 
 
+@travels
 class GenerationFailed(RuntimeError):
     """No engine answered a sample's request; says how often and how long it was tried, and what came of it last."""
 
@@ -59,6 +61,7 @@ async def ask(
     """The answer of `send(url, request, max_retries=1, headers=...)`. A refused request (4xx) raises HttpStatusError at
     once; an engine that is not there, or is there no more, GenerationFailed when the patience has run out."""
     began, broken, asked = time.monotonic(), 0, 0
+    waiting_since = began
     while True:
         asked += 1
         try:
@@ -66,10 +69,12 @@ async def ask(
         except HttpError as error:
             if not _may_pass(error):
                 raise
-            broken += not _never_arrived(error)
-            waited = time.monotonic() - began
-            if broken >= patience.attempts or waited >= patience.seconds:
-                raise GenerationFailed(sample, asked, waited, error) from error
+            now = time.monotonic()
+            if not never_arrived(error):
+                # The time that an engine generated is none that one was waited for.
+                broken, waiting_since = broken + 1, now
+            if broken >= patience.attempts or now - waiting_since >= patience.seconds:
+                raise GenerationFailed(sample, asked, now - began, error) from error
             logger.info("sample %s, attempt %d: %s", sample, asked, error)
         await asyncio.sleep(patience.retry.delay(asked - 1))
 
@@ -87,7 +92,7 @@ def _may_pass(error: HttpError) -> bool:
     return isinstance(error, HttpConnectionError)
 
 
-def _never_arrived(error: HttpError) -> bool:
+def never_arrived(error: HttpError) -> bool:
     """Whether no engine took the request."""
     if isinstance(error, HttpStatusError):
         return error.status_code in _UNAVAILABLE

@@ -9,6 +9,7 @@ from typing import Any
 
 from vime.rollout.groups import leaves, own_copy
 from vime.rollout.sample_hooks import set_current_rollout_id
+from vime.rollout.seeds import request_seed
 from vime.rollout.together import together
 from vime.utils.data import Dataset
 from vime.utils.eval_config import EvalDatasetConfig
@@ -34,12 +35,13 @@ async def evaluate(
     set_current_rollout_id(rollout_id)
     params = eval_sampling_params(args, dataset_cfg)
     prompts = _dataset(args, state, dataset_cfg).samples
-    seeded = getattr(args, "vllm_enable_deterministic_inference", False)
     work = []
     for prompt in prompts:
         for attempt in range(dataset_cfg.n_samples_per_eval_prompt or 1):
-            seed = {"sampling_seed": args.rollout_seed + attempt} if seeded else {}
-            work.append(_one(args, _sample(dataset_cfg, prompt, len(work)), params | seed, generate_and_rm))
+            sample = _sample(dataset_cfg, prompt, len(work))
+            seed = request_seed(args, sample, attempt, evaluation=True)
+            own = params if seed is None else params | {"sampling_seed": seed}
+            work.append(_one(args, sample, own, generate_and_rm))
     samples = [leaf for result in await together(work) for leaf in leaves(result)]
     if len(samples) < (dataset_cfg.min_eval_samples or 0):
         raise ValueError(f"{dataset_cfg.name}: {len(samples)} answers, fewer than min_eval_samples allows")

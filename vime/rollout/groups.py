@@ -6,19 +6,15 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+from vime.utils.nested import leaves
 from vime.utils.types import Sample
+
+__all__ = ["Group", "fresh", "in_order", "leaves", "name_leaves", "own_copy", "snapshot", "to_go_on"]
 
 Group = list[Any]
 """The samples of one prompt; a list stands for a sample that was fanned out."""
 
 _DONE = (Sample.Status.COMPLETED, Sample.Status.TRUNCATED, Sample.Status.FAILED)
-
-
-def leaves(node: Any) -> list[Sample]:
-    """Every sample in `node`, a sample or lists of them however deep, in order."""
-    if not isinstance(node, list | tuple):
-        return [node]
-    return [leaf for item in node for leaf in leaves(item)]
 
 
 def snapshot(group: Group) -> Group:
@@ -71,6 +67,9 @@ def to_go_on(group: Group, issued: Group, rollout_id: int, partial: bool) -> Gro
 def _item_to_go_on(item: Any, prompt: Any, rollout_id: int) -> Any:
     if isinstance(item, list) and (not item or any(leaf.status not in _DONE for leaf in leaves(item))):
         return fresh(leaves(prompt)[0])
+    if isinstance(item, Sample) and item.status is Sample.Status.FAILED and item.metadata.get("generation_failed"):
+        # What came of it is worth nothing, what it was before is.
+        return _kept(prompt)
     for leaf in leaves(item):
         if leaf.response:
             leaf.metadata.setdefault("start_rollout_id", rollout_id)

@@ -11,11 +11,13 @@ from functools import cache
 from typing import Any, Literal
 
 from vime.config.problems import ConfigError, Problem
+from vime.errors import travels
 from vime.rollout import hook_protocols as shapes
 
 __all__ = ["HOOKS", "Hook", "HookInvalid", "check_hooks", "load_hook"]
 
 
+@travels
 class HookInvalid(ValueError):
     """A hook that cannot work: names the option and the function, says what is wrong and how it is called."""
 

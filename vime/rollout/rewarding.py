@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
+from vime.errors import travels
 from vime.rollout.hooks import HookInvalid
 from vime.rollout.rm_hub import RewardTypeRefused, async_rm, batched_async_rm
 from vime.rollout.rm_hub.grading import GraderMissing
@@ -22,11 +23,13 @@ from vime.utils.types import Sample
 logger = logging.getLogger(__name__)
 
 _FAILED = "reward_failed"
+GENERATION_FAILED = "generation_failed"
 # No retry and no policy helps: what was asked for is not there.
 _NO_REWARDS_AT_ALL = (RewardTypeRefused, HookInvalid, GraderMissing)
 _TIMEOUT, _RETRIES, _ON_FAILURE = 120.0, 2, "fail"
 
 
+@travels
 class RewardFailed(RuntimeError):
     """A sample got no usable reward; names it, what its reward function did, and the option to live with it."""
 
@@ -43,8 +46,24 @@ class RewardInvalid(RewardFailed):
 
 
 def reward_failed(item: Any) -> bool:
-    """Whether a sample got no reward, and is not trained on because of it."""
-    return isinstance(item, Sample) and _FAILED in item.metadata
+    """Whether a sample got no reward, or no answer to reward, and is not trained on because of it."""
+    return isinstance(item, Sample) and (_FAILED in item.metadata or GENERATION_FAILED in item.metadata)
+
+
+def generation_failed(item: Any) -> bool:
+    """Whether a sample's answer did not end properly, and was given up."""
+    return isinstance(item, Sample) and GENERATION_FAILED in item.metadata
+
+
+def give_up_on(args: Namespace, sample: Sample, kind: str, why: str) -> None:
+    """Let the sample count for nothing; `metadata[kind]` says why."""
+    sample.reward = _nothing(args)
+    sample.remove_sample = True
+    sample.metadata[kind] = why
+
+
+def _nothing(args: Namespace) -> Any:
+    return {args.reward_key: 0.0} if args.reward_key else 0.0
 
 
 class RewardRunner(metaclass=PerLoopMeta):
@@ -99,10 +118,9 @@ class RewardRunner(metaclass=PerLoopMeta):
         if self.on_failure == "fail":
             raise problem
         for sample in samples:
-            sample.reward = {args.reward_key: 0.0} if args.reward_key else 0.0
+            sample.reward = _nothing(args)
             if self.on_failure == "drop":
-                sample.remove_sample = True
-                sample.metadata[_FAILED] = str(problem)
+                give_up_on(args, sample, _FAILED, str(problem))
 
 
 async def _alone(reward: Coroutine[Any, Any, Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from vime.errors import travels
 from vime.rollout.certainty import contradicted
 from vime.rollout.groups import Group, leaves
 from vime.rollout.hooks import load_hook
@@ -24,6 +25,7 @@ _BY_GROUP = frozenset({"grpo", "gspo", "cispo", "reinforce_plus_plus_baseline"})
 _BY_DEVIATION = frozenset({"grpo", "gspo", "cispo"})
 
 
+@travels
 class SampleInvalid(ValueError):
     """A sample that must not be trained on: names it, the column, and where in it."""
 

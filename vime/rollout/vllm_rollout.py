@@ -22,6 +22,7 @@ from vime.rollout.groups import Group, leaves
 from vime.rollout.prompt_ids import prepare_prompt_ids, tokens_left, training_sampling_params
 from vime.rollout.rewarding import RewardRunner
 from vime.rollout.sample_hooks import apply_rollout_sample_hooks
+from vime.rollout.seeds import request_seed
 from vime.rollout.stopping import stop
 from vime.rollout.together import together
 from vime.utils.async_utils import run
@@ -68,9 +69,6 @@ class GenerateState(metaclass=PerLoopMeta):
         self.eval_semaphore = asyncio.Semaphore(at_once)
         self.eval_data: dict[Any, Any] = {}
         self.sampling_params = training_sampling_params(args)
-        self.group_sampling_seeds: list[int] | None = None
-        if getattr(args, "vllm_enable_deterministic_inference", False):
-            self.group_sampling_seeds = [args.rollout_seed + i for i in range(args.n_samples_per_prompt)]
         self.dp_counts = [0] * (getattr(args, "vllm_dp_size", None) or 1)
         self.dp_rank = 0
         self.reset()
@@ -191,7 +189,7 @@ async def generate_and_rm_group(
     if state.aborted and not evaluation:
         return group
     generated = await together(
-        _one_of_group(args, state, position, item, sampling_params, evaluation) for position, item in enumerate(group)
+        _one_of_group(args, position, item, sampling_params, evaluation) for position, item in enumerate(group)
     )
     if args.group_rm and not state.aborted:
         with trace_span(generated, "group_reward_model"):
@@ -200,15 +198,15 @@ async def generate_and_rm_group(
 
 
 async def _one_of_group(
-    args: Namespace, state: GenerateState, position: int, item: Any, sampling_params: dict[str, Any], evaluation: bool
+    args: Namespace, position: int, item: Any, sampling_params: dict[str, Any], evaluation: bool
 ) -> Sample | list[Sample]:
     if isinstance(item, list):
         # Fanned out and complete, in an earlier rollout.
         return item
     item.session_id = item.session_id or str(uuid.uuid4())
     own_params = sampling_params.copy()
-    if state.group_sampling_seeds is not None:
-        own_params["sampling_seed"] = state.group_sampling_seeds[position]
+    if (seed := request_seed(args, item, position, evaluation)) is not None:
+        own_params["sampling_seed"] = seed
     return await generate_and_rm(args, item, own_params, evaluation=evaluation)
 
 

@@ -51,8 +51,8 @@ class Schedule:
         return self.eval_interval is not None and self._due(rollout_id, self.eval_interval)
 
     def save(self, rollout_id: int) -> bool:
-        """Whether to write a checkpoint after this rollout; always after the last."""
-        return self._due(rollout_id, self.save_interval)
+        """Whether to write a checkpoint after this rollout; always after the last, also where no interval is set."""
+        return rollout_id + 1 == self.total or self._due(rollout_id, self.save_interval)
 
     def sync(self, rollout_id: int) -> bool:
         """Whether the engines get the weights after this rollout; always before an evaluation and after the last."""
@@ -67,35 +67,42 @@ def loop(run: Run, schedule: Schedule, saves: bool, record: Record, stop: StopRe
     run.sync_weights()
     if schedule.eval_before:
         record.log(run.evaluate(schedule.first), "eval/step", schedule.first)
-    last = schedule.first - 1
+    trained = saved = schedule.first - 1
     try:
         for rollout_id in range(schedule.first, schedule.total):
             stop.check()
-            last = _one(run, rollout_id, schedule, saves, record)
+            clock = Clock()
+            metrics = _train(run, rollout_id, clock)
+            trained = rollout_id
+            if saves and schedule.save(rollout_id):
+                with clock.part("perf/save_time"):
+                    run.save(rollout_id)
+                saved = rollout_id
+            _publish(run, rollout_id, metrics, schedule, record, clock)
     except Interrupted:
-        if saves and last >= 0:
-            run.save(last)
+        if saves and trained > saved:
+            run.save(trained)
         raise
 
 
-def _one(run: Run, rollout_id: int, schedule: Schedule, saves: bool, record: Record) -> int:
-    """One rollout all the way; its number."""
-    clock = Clock()
+def _train(run: Run, rollout_id: int, clock: "Clock") -> Metrics:
+    """Generate a rollout and train on it; the figures of both."""
     with clock.part("perf/rollout_time"):
         generated = run.generate(rollout_id)
     with clock.part("perf/train_time"):
         trained = run.train(rollout_id, generated)
-    if saves and schedule.save(rollout_id):
-        with clock.part("perf/save_time"):
-            run.save(rollout_id)
+    return {**generated.metrics, **trained}
+
+
+def _publish(run: Run, rollout_id: int, metrics: Metrics, schedule: Schedule, record: Record, clock: "Clock") -> None:
+    """Bring the new weights to the engines, log the step, and evaluate, as far as they are due."""
     synced: Metrics = {}
     if schedule.sync(rollout_id):
         with clock.part("perf/update_weights_time"):
             synced = run.sync_weights()
-    record.log({**generated.metrics, **trained, **synced, **clock.times()}, "rollout/step", rollout_id)
+    record.log({**metrics, **synced, **clock.times()}, "rollout/step", rollout_id)
     if schedule.evaluate(rollout_id):
         record.log(run.evaluate(rollout_id + 1), "eval/step", rollout_id + 1)
-    return rollout_id
 
 
 class Clock:

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ray
@@ -24,6 +24,7 @@ from vime.train.loop import Schedule, loop
 from vime.train.progress import Progress
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
+from vime.utils.eval_config import eval_datasets
 
 _MANAGER = "the rollout manager"
 _THREADS = 8
@@ -37,24 +38,41 @@ def train(config: Config, progress: Progress) -> int:
     config = replace(config, args=config.args.replace(run_dir=str(run_folder(config.args.run_dir))))
     refuse_to_overwrite(config.args)
     check_hooks(config.args)
+    eval_datasets(config.args)  # what is wrong with --eval-config comes out before anything is started
     log = RunLog(config.args.run_dir)
     log.config(config)
     logging_utils.init_tracking(config.args)
     with stop_on_signals() as stop:
         try:
-            with ray_session(config), _parts(config, stop, progress) as (run, schedule):
-                log.event("start", first=schedule.first, total=schedule.total)
-                log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
-                progress.begin(schedule.first, schedule.total)
-                loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
-                log.event("end")
-        except Interrupted as stopped:
-            log.event("stop", why=str(stopped))
-            progress.say(str(stopped))
-            return stop.exit_code
+            with ray_session(config), _parts(config, stop, progress, log) as (run, schedule):
+                _loop(config, run, schedule, stop, progress, log)
+        except Interrupted:
+            return _stopped(stop.words, stop, log, progress)
+        except KeyboardInterrupt:
+            return _stopped(f"{stop.words}, at once", stop, log, progress)
+        except Exception as error:
+            log.event("failed", why=f"{type(error).__name__}: {error}")
+            raise
         finally:
             logging_utils.finish_tracking(config.args)
     return 0
+
+
+def _stopped(why: str, stop: StopRequest, log: RunLog, progress: Progress) -> int:
+    log.event("stop", why=why)
+    progress.say(why)
+    return stop.exit_code
+
+
+def _loop(config: Config, run: RayRun, schedule: Schedule, stop: StopRequest, progress: Progress, log: RunLog) -> None:
+    log.event("start", first=schedule.first, total=schedule.total)
+    log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
+    progress.begin(schedule.first, schedule.total)
+    if schedule.first >= schedule.total > 0:
+        done = f"{schedule.total} of {schedule.total} rollouts are done already: nothing is left to train"
+        progress.say(f"{done}; set --num-rollout higher to go on")
+    loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
+    log.event("end")
 
 
 class _Record:
@@ -69,21 +87,27 @@ class _Record:
 
 
 @contextmanager
-def _parts(config: Config, stop: StopRequest, progress: Progress) -> Iterator[tuple[RayRun, Schedule]]:
+def _parts(config: Config, stop: StopRequest, progress: Progress, log: RunLog) -> Iterator[tuple[RayRun, Schedule]]:
     """Everything that the loop needs, started side by side; the engines are stopped in the end."""
+    stop.check()
     placement = place(config.args, config.device)
     manager = _manager(config, placement)
     try:
         starting = None if config.args.debug_train_only else manager.start.remote()
-        per_epoch = result(manager.read_prompts.remote(), _MANAGER)
+        start = _Start(manager, starting, stop, progress)
+        per_epoch = start.result(manager.read_prompts.remote())
         config, by_epoch = _with_length(config, per_epoch)
-        trainer, first = _trainer(config, placement, manager, progress)
-        result(manager.load.remote(first - 1), _MANAGER)
+        trainer, first = _trainer(config, placement, start)
+        start.result(manager.load.remote(first - 1))
         if starting is not None:
-            (engines,) = _awaited({_MANAGER: starting}, manager, progress)
-            _connect(trainer, engines)
+            _connect(trainer, start.result(starting))
         stop.check()
-        yield RayRun(config, trainer, manager, stop, progress.say), _schedule(config, first, by_epoch)
+
+        def tell(event: str, line: str) -> None:
+            log.event(event, what=line)
+            progress.say(line)
+
+        yield RayRun(config, trainer, manager, stop, tell), _schedule(config, first, by_epoch)
     finally:
         _dispose(manager)
 
@@ -99,14 +123,12 @@ def _with_length(config: Config, per_epoch: int | None) -> tuple[Config, int | N
     return replace(config, args=config.args.replace(num_rollout=total)), per_epoch
 
 
-def _trainer(
-    config: Config, placement: Placement, manager: Any, progress: Progress
-) -> tuple[RayTrainGroup | None, int]:
+def _trainer(config: Config, placement: Placement, start: "_Start") -> tuple[RayTrainGroup | None, int]:
     """The trainer, if there is to be one, and the rollout to begin with."""
     first = 0
     trainer = None if config.args.debug_rollout_only else RayTrainGroup(config, placement)
     if trainer is not None:
-        first = _same(_awaited(trainer.async_create(), manager, progress))
+        first = _same(start.results(trainer.async_create()))
     return trainer, first if config.args.start_rollout_id is None else config.args.start_rollout_id
 
 
@@ -119,14 +141,29 @@ def _connect(trainer: RayTrainGroup | None, engines: Engines) -> None:
         trainer.set_rollout_engines(engines.urls)
 
 
-def _awaited(refs: Mapping[str, Any], manager: Any, progress: Progress) -> list[Any]:
-    """What the references come to, with a word every second on how far the engines are."""
-    while len(ray.wait(list(refs.values()), num_returns=len(refs), timeout=_STATUS)[0]) < len(refs):
-        failed, _ = ray.wait(list(refs.values()), num_returns=1, timeout=0)
-        if failed:
-            break
-        progress.starting(ray.get(manager.status.remote()))
-    return results(refs)
+@dataclass(frozen=True)
+class _Start:
+    """Waits for what starts, with a word every second on how far the engines are, until they fail or a stop is asked for."""
+
+    manager: Any
+    engines: Any
+    """The reference of their start; None where none are started."""
+    stop: StopRequest
+    progress: Progress
+
+    def results(self, refs: Mapping[str, Any]) -> list[Any]:
+        """What the references come to. Raises what failed, or Interrupted."""
+        return results(refs, self._meanwhile, _STATUS)
+
+    def result(self, ref: Any) -> Any:
+        """What a call of the manager comes to."""
+        return self.results({_MANAGER: ref})[0]
+
+    def _meanwhile(self) -> None:
+        self.stop.check()
+        if self.engines is not None and ray.wait([self.engines], timeout=0)[0]:
+            result(self.engines, _MANAGER)
+        self.progress.starting(result(self.manager.status.remote(), _MANAGER))
 
 
 def _same(firsts: list[int]) -> int:

@@ -11,7 +11,8 @@ from vime.ray.wait import result
 from vime.train.stop import StopRequest
 
 T = TypeVar("T")
-Tell = Callable[[str], None]
+Tell = Callable[[str, str], None]
+"""Called with the name of an event, and a line about it for a person."""
 _MANAGER = "the rollout manager"
 _RECOVERIES = 3
 """Times in one step that engines are started again before the run gives up."""
@@ -46,9 +47,17 @@ class RayRun:
         """Bring the trainer's weights to every engine, under the next version."""
         if self._trainer is None or self._args.debug_train_only:
             return {}
-        synced = self._recovering(self._trainer.update_weights, resync=False)
+        synced = self._recovering(self._update_weights, resync=False)
         result(self._manager.synced.remote(), _MANAGER)
         return synced
+
+    def _update_weights(self) -> Mapping[str, float]:
+        return self._trainer.update_weights(self._end_hung, self._args.rollout_health_check_interval)
+
+    def _end_hung(self) -> None:
+        """An engine that hangs is ended, so that the trainer is told, and does not wait for it as well."""
+        for what in result(self._manager.end_hung.remote(), _MANAGER):
+            self._tell("engine_killed", f"{what}; killed")
 
     def save(self, rollout_id: int) -> None:
         """A checkpoint of all that going on needs. The prompts' part first: the trainer's marker makes both count."""
@@ -63,20 +72,21 @@ class RayRun:
                 return call()
             except (Interrupted, RankDied):
                 raise
-            except Exception as error:
-                if self._args.debug_train_only or not self._replaced(error):
+            except Exception:
+                if self._args.debug_train_only or not self._replaced():
                     raise
                 if resync:
                     self.sync_weights()
         return call()
 
-    def _replaced(self, error: Exception) -> bool:
+    def _replaced(self) -> bool:
         """Start dead engines again; whether there were any."""
         found: tuple[Sequence[str], Engines] = result(self._manager.recover_updatable_engines.remote(), _MANAGER)
         dead, engines = found
         if not dead:
             return False
-        self._tell(f"{', '.join(dead)} started again: {(str(error) or repr(error)).splitlines()[0][:200]}")
+        for what in dead:
+            self._tell("engine_restarted", f"{what}; started again")
         if self._trainer is not None:
             self._trainer.set_rollout_engines(engines.urls)
         return True

@@ -26,6 +26,11 @@ class StopRequest:
         """What a shell expects of a process that a signal ended."""
         return 128 + (self.signal or 0)
 
+    @property
+    def words(self) -> str:
+        """What stopped it, for a person."""
+        return f"stopped by {signal.Signals(self.signal or signal.SIGINT).name}"
+
     def ask(self, number: int) -> None:
         """Note the request and wake what waits. The second one interrupts at once."""
         if self.asked:
@@ -48,7 +53,7 @@ class StopRequest:
     def check(self) -> None:
         """Raises Interrupted when a stop was asked for."""
         if self.asked:
-            raise Interrupted(f"stopped by {signal.Signals(self.signal or signal.SIGINT).name}")
+            raise Interrupted(self.words)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from vime.errors import travels
 from vime.utils.chat_messages import as_messages
 from vime.utils.types import Sample
 
@@ -22,6 +23,7 @@ _PART = re.compile(r"(?P<path>.*)@\[(?P<start>-?\d*):(?P<stop>-?\d*)\]")
 _EXCERPT = 80
 
 
+@travels
 class DataError(ValueError):
     """Data that cannot be used: names the file and the line, and says how to mend it."""
 

@@ -171,6 +171,11 @@ def build_eval_dataset_configs(
             if missing := {"name", "path"} - given.keys():
                 raise EvalConfigError(f"{where}: no {' and no '.join(sorted(missing))}")
             sets.append(EvalDatasetConfig(**(from_args | defaults | dict(given))))
+    names = [one.name for one in sets]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise EvalConfigError(
+            f"evaluation sets are told apart by their names: {', '.join(twice)} stands twice; rename one"
+        )
     return sets
 
 

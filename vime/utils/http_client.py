@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from vime.errors import travels
 from vime.utils import json_bytes
 from vime.utils.lines import LineSplitter
 
@@ -27,6 +28,7 @@ _TRANSIENT = frozenset({408, 429})
 _JSON = {"Content-Type": "application/json"}
 
 
+@travels
 class HttpError(Exception):
     """A request that got no usable answer. `url` carries neither credentials nor query."""
 

@@ -171,12 +171,14 @@ def vime(
 
 
 def quickstart(folder: Path) -> Path:
-    """A copy of the examples in which the quick start is prepared, as far as a configuration can tell, and a run's log."""
+    """A copy of the examples in which the quick start is prepared, as far as a configuration can tell, and logs of runs."""
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("out", "__pycache__"))
     example = folder / "examples/quickstart_cpu"
     shutil.copytree(example / "model", example / "out/warm")
-    log, traced = RunLog(folder / "runs/20261130-010203"), Sample()
-    log.event("start")
+    traced = Sample()
     trace_event(traced, "made up")
-    log.samples(0, [traced])
+    for run in ("20261130-010203", "first", "quickstart"):
+        log = RunLog(folder / "runs" / run)
+        log.event("start")
+        log.samples(0, [traced])
     return folder

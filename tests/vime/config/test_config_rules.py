@@ -3,6 +3,7 @@
 import pytest
 from config_world import enough, made, problems
 
+from vime.config.engine import engine_words
 from vime.config.groups import Data
 from vime.device import Device
 
@@ -38,7 +39,6 @@ CASES = [
     (["--update-weight-mode", "delta"], "only full weights are sent"),
     (["--dtype", "float16"], "float16 is not supported on a CPU"),
     (["--bf16", "--fp16"], "the numbers have two formats"),
-    (["--vllm-enable-deterministic-inference"], "a seeded request whose prompt is read in chunks kills"),
     (["--kl-coef", "0.1"], "the KL needs a reference model; set --ref-load"),
     (["--use-kl-loss", "--ref-load", "nowhere"], "nowhere does not exist"),
     (["--kl-coef", "0.1", "--use-kl-loss", "--kl-loss-coef", "0.1", "--ref-load", "."], "the KL would count twice"),
@@ -95,6 +95,19 @@ def test_what_is_required_is_told_when_nothing_is_given():
     found = problems(["--device", "cpu", "--actor-num-gpus-per-node", "1"])
     for part in ("--rollout-batch-size: is required", "set --num-rollout", "set --prompt-data", "set --hf-checkpoint"):
         assert any(part in line for line in found)
+
+
+def test_a_bound_of_the_context_bounds_the_answers(tmp_path):
+    words = enough(tmp_path)
+    place = words.index("--rollout-max-response-len")
+    args = made([*words[:place], *words[place + 2 :], "--rollout-max-context-len", "64"]).args
+    assert (args.rollout_max_response_len, args.eval_max_response_len) == (63, 63)
+
+
+def test_seeds_on_a_cpu_need_no_option_more(tmp_path):
+    config = made([*enough(tmp_path), "--vllm-enable-deterministic-inference"])
+    assert config.args.vllm_enable_chunked_prefill is False and "--no-enable-chunked-prefill" in engine_words(config)
+    assert "enable_chunked_prefill" not in made(enough(tmp_path)).engine
 
 
 def test_what_is_unset_follows_from_what_is_set(tmp_path):

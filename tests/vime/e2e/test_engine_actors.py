@@ -60,7 +60,7 @@ def test_each_belongs_to_its_actor_and_goes_with_it(servers):
 def test_an_error_of_an_actor_arrives_as_what_it_is(servers):
     os.kill(of(servers.engines[1], "pid"), signal.SIGKILL)
     assert eventually(lambda: servers.failures())
-    with pytest.raises(EngineDied, match="killed by signal 9") as died:
+    with pytest.raises(EngineDied, match="killed by SIGKILL") as died:
         servers.check()
     assert died.value.exit_code == -9 and died.value.log.endswith("engine_1.log")
     again = servers.restart_dead(timeout=60)

@@ -47,12 +47,8 @@ def learned(folder: Path, steps: int = 80, seed: int = 0) -> RunLog:
                 "eval/step",
                 step,
             )
-            log.samples(
-                step,
-                [sample("123", "321", 1.0, draw, number) for number in range(8)],
-                "eval",
-                lambda ids: pieces_of("123", "321"),
-            )
+            rows = [sample("123", "321", 1.0, draw, number) for number in range(8)]
+            log.evaluation(step, {"rev3": rows}, lambda ids: pieces_of("123", "321"))
         if step == steps:
             break
         now[0] += 0.3
@@ -98,6 +94,6 @@ def learned(folder: Path, steps: int = 80, seed: int = 0) -> RunLog:
             rows.append(sample(digits, said, float(said == digits[::-1]), draw, number))
             texts.append(pieces_of(digits, said))
         turn = iter(texts)
-        log.samples(step, rows, "rollout", lambda ids, turn=turn: next(turn))
+        log.samples(step, rows, lambda ids, turn=turn: next(turn))
     log.event("stop", reason="the last rollout is done")
     return log

@@ -58,7 +58,7 @@ def hostile(folder):
     bad = sample("123", HOSTILE, 1.0, random.Random(0))
     bad.label, bad.prompt, bad.reward, bad.weight_versions = HOSTILE, HOSTILE, {"reward": HOSTILE}, [HOSTILE]
     log.samples(0, [bad], pieces=lambda ids: [HOSTILE] * len(ids))
-    log.samples(0, [bad], "eval")
+    log.evaluation(0, {"bad": [bad]})
     shown = {
         "config": {"hf_checkpoint": HOSTILE, "eval_prompt_data": [HOSTILE], "dtype": HOSTILE},
         "versions": {HOSTILE: HOSTILE},

@@ -69,7 +69,7 @@ def test_what_a_resume_does_again_replaces_what_was_there(tmp_path):
         log.log({"rollout/raw_reward": 0.0, "rollout/old": 1.0}, "rollout/step", step)
         log.log({"train/loss": 0.0}, "train/step", 2 * step)
         log.samples(step, [sample("123", "321", 1.0, draw)])
-        log.samples(step, [sample("123", "321", 1.0, draw)], "eval")
+        log.evaluation(step, {"rev3": [sample("123", "321", 1.0, draw)]})
     again = RunLog(tmp_path)
     again.resume({"rollout/step": 3, "train/step": 6, "eval/step": 4})
     again.log({"rollout/raw_reward": 1.0}, "rollout/step", 3)
@@ -85,7 +85,7 @@ def test_samples_are_few_and_replaced_whole(tmp_path):
     log = RunLog(tmp_path)
     log.samples(4, [sample("123", "321", 1.0, draw, number) for number in range(SAMPLES_KEPT + 5)])
     log.samples(4, [sample("123", "123", 0.0, draw)], pieces=lambda ids: [str(one) for one in ids])
-    log.samples(4, [sample("123", "321", 1.0, draw)] * (SAMPLES_KEPT + 5), "eval")
+    log.evaluation(4, {"rev3": [sample("123", "321", 1.0, draw)] * (SAMPLES_KEPT + 5)})
     rollout, evaluation = sorted(read_run(tmp_path).samples, key=lambda file: file.kind, reverse=True)
     (row,) = rollout.rows()
     assert row["response"] == "123" and row["pieces"][:2] == ["0", "1"] and len(row["log_probs"]) == 4
@@ -95,6 +95,15 @@ def test_samples_are_few_and_replaced_whole(tmp_path):
         "rollout_4.jsonl",
         "eval_4.jsonl",
     }
+
+
+def test_samples_of_several_evaluation_sets_have_their_names_and_each_its_share(tmp_path):
+    draw = __import__("random").Random(0)
+    long, short = ([sample("123", "321", 1.0, draw)] * count for count in (SAMPLES_KEPT, 2))
+    RunLog(tmp_path).evaluation(3, {"long": long, "short": short, "none": []})
+    (file,) = read_run(tmp_path).samples
+    names = [row["set"] for row in file.rows()]
+    assert names[:5] == ["long", "short", "long", "short", "long"] and len(names) == SAMPLES_KEPT
 
 
 def test_a_full_disk_is_told_and_costs_no_line_but_its_own(tmp_path, monkeypatch):
@@ -107,7 +116,7 @@ def test_a_full_disk_is_told_and_costs_no_line_but_its_own(tmp_path, monkeypatch
         return real(handle, data[: len(data) - 9])
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=r"No space left.*metrics.jsonl"):
         log.log({"x": 1}, "train/step", 1)
     monkeypatch.setattr(os, "write", real)
     log.log({"x": 2}, "train/step", 2)

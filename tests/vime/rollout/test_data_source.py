@@ -126,7 +126,7 @@ def test_a_crash_while_saving_leaves_the_old_state(source, monkeypatch, tmp_path
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(DataSourceError, match=r"No space left on device.*make room"):
         first.save(0)
     again = source()
     again.load(0)

@@ -75,6 +75,8 @@ def test_sets_of_the_command_line():
     assert [(one.name, one.path) for one in eval_datasets(options(eval_prompt_data=("d/aime.jsonl@[:5]",)))] == [
         ("aime", "d/aime.jsonl@[:5]")
     ]
+    with pytest.raises(EvalConfigError, match="rev3 stands twice"):
+        eval_datasets(options(eval_prompt_data=["rev3", "a", "rev3", "b"]))
     with pytest.raises(EvalConfigError, match="in turn"):
         eval_datasets(options(eval_prompt_data=("a", "b", "c")))
     assert eval_datasets(options()) == []

@@ -47,3 +47,16 @@ def test_what_is_left_over_goes_back(world):
         trained = [group[0].group_index for group in output.samples + again.samples]
         buffered = [group[0].group_index for group in source.buffer]
         assert sorted(trained + buffered) == list(range(source.sample_group_index))
+
+
+def refuse(args, groups):
+    raise ValueError("a hook of the user's fails")
+
+
+def test_a_hook_that_fails_at_the_end_costs_no_prompt(world):
+    with serving([turn("x" * 8)], Faults(pace=0.005)) as server:
+        args, source = world(server, over_sampling_batch_size=6, rollout_sample_filter_path=f"{__name__}.refuse")
+        with pytest.raises(ValueError, match="a hook of the user's"):
+            generate_rollout(args, 0, source)
+        source.check_balance()
+        assert source.get_buffer_length() == 6

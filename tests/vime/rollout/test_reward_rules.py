@@ -1,20 +1,24 @@
 """The rules that give rewards by name, and the grader process that may be killed."""
 
+import asyncio
 import os
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vime.rollout.rm_hub import grading, math_dapo_utils, math_utils
+from vime.rollout import rm_hub
+from vime.rollout.rm_hub import async_rm, grading, math_dapo_utils, math_utils
 from vime.rollout.rm_hub.deepscaler import get_deepscaler_rule_based_reward
 from vime.rollout.rm_hub.f1 import f1_score, normalize_answer
 from vime.rollout.rm_hub.gpqa import compute_gpqa_reward
 from vime.rollout.rm_hub.grading import GraderPool
+from vime.utils.types import Sample
 
 
 @settings(max_examples=60)
@@ -91,6 +95,18 @@ def pool(monkeypatch):
     monkeypatch.setattr(math_utils, "graders", lambda: made)
     yield made
     made.close()
+
+
+def test_as_many_graders_as_the_run_asks_for(monkeypatch):
+    pool = GraderPool(1)
+    monkeypatch.setattr(rm_hub, "graders", lambda: pool)
+
+    def graded(processes):
+        args = Namespace(custom_rm_path=None, rm_type="math", rm_processes=processes)
+        return asyncio.run(async_rm(args, Sample(response=r"\boxed{42}", label="42")))
+
+    assert [graded(3), pool.size, graded(2), pool.size] == [1, 3, 1, 3]
+    pool.close()
 
 
 @pytest.mark.parametrize(

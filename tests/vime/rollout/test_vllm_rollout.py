@@ -143,12 +143,34 @@ def test_a_group_is_generated_at_once_and_rewarded():
     assert [call["seed"] for call in server.engine.calls] == [None, None]
 
 
-def test_seeds_of_a_deterministic_run():
+def seeds_of(groups, **more):
     async def work(args):
-        return await generate_and_rm_group(args, [Sample(prompt="a"), Sample(prompt="b")], PARAMS)
+        for group in groups:
+            await generate_and_rm_group(args, group, PARAMS)
 
-    _, server = on_server([turn("x")], work, vllm_enable_deterministic_inference=True)
-    assert sorted(call["seed"] for call in server.engine.calls) == [5, 6]
+    _, server = on_server([turn("x")], work, vllm_enable_deterministic_inference=True, **more)
+    return [call["seed"] for call in server.engine.calls]
+
+
+def test_every_sample_of_a_deterministic_run_has_a_seed_of_its_own_and_has_it_again():
+    def groups():
+        return [[Sample(prompt="a", index=place + one) for one in (0, 1)] for place in (0, 2)]
+
+    seeds = seeds_of(groups())
+    assert len(set(seeds)) == 4 and all(0 <= seed < 2**63 for seed in seeds)
+    assert sorted(seeds_of(groups())) == sorted(seeds)
+    assert set(seeds).isdisjoint(seeds_of(groups(), rollout_seed=6))
+
+
+def test_what_goes_on_does_not_draw_its_random_numbers_again():
+    (first,) = seeds_of([[Sample(prompt="a", index=0)]])
+    begun = Sample(prompt="a", index=0, tokens=[97, 98], response="b", response_length=1, rollout_log_probs=[-1.0])
+    begun.status = Sample.Status.ABORTED
+    assert seeds_of([[begun]]) != [first]
+
+
+def test_samples_without_an_index_are_told_apart_by_prompt_and_place():
+    assert len(set(seeds_of([[Sample(prompt=prompt) for _ in range(2)] for prompt in "ab"]))) == 4
 
 
 def test_a_groups_own_reward():

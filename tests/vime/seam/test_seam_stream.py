@@ -173,3 +173,18 @@ def test_a_long_stream_is_read_in_time():
     for _ in range(4000):
         stream.read({"request_id": "r", "choices": [choice([97], None)]})
     assert time.process_time() - started < 2
+
+
+def test_added_chunks_are_what_each_brought_and_all_of_it_in_the_end():
+    stream = AnswerStream(BODY, Bytes())
+    chunks = [json.loads(line[5:]) for line in lines_of([[97, 98], [99]]) if line.startswith("data: {")]
+    first, second, *others = [stream.add(chunk) for chunk in chunks]
+    assert (first.token_ids, first.text, first.finish_reason) == ([97, 98], "ab", None)
+    assert (second.token_ids, second.text, len(second.log_probs)) == ([99], "abc", 1) and second.finish_reason
+    assert others == [None] and stream.answer().token_ids == [97, 98, 99]
+
+
+def test_a_text_goes_on_within_a_character():
+    stream = AnswerStream(BODY, Bytes(), before=list("a€".encode())[:-1])
+    chunk = next(json.loads(line[5:]) for line in lines_of([list("€".encode())[-1:]]) if line.startswith("data: {"))
+    assert stream.add(chunk).text == "€"

@@ -21,7 +21,7 @@ class Scripted:
         self.calls.append(call)
         if call == self._stop_in:
             self._stop.ask(signal.SIGTERM)
-            if call.startswith("generate"):
+            if call.startswith(("generate", "eval")):
                 self._stop.check()
 
     def generate(self, rollout_id: int) -> "Scripted":
@@ -88,7 +88,7 @@ def test_the_last_rollout_is_saved_and_evaluated() -> None:
 
 
 def test_the_engines_get_the_weights_as_often_as_asked_and_before_an_evaluation() -> None:
-    calls, _, _ = _calls(total=5, eval_interval=3, save_interval=None, sync_interval=2)
+    calls, _, _ = _calls(total=5, eval_interval=3, saves=False, sync_interval=2)
     after = [calls[place - 1] for place, call in enumerate(calls) if call == "sync" and place]
     assert after == ["train 1", "train 2", "train 3", "train 4"]
 
@@ -102,6 +102,27 @@ def test_a_stop_in_training_finishes_the_step() -> None:
     calls, notes, stopped = _calls("train 0", save_interval=100, eval_interval=None)
     assert stopped and calls[-3:] == ["train 0", "sync", "save 0"]
     assert [step for key, step, _ in notes.rows if key == "rollout/step"] == [0]
+
+
+def test_a_stop_in_an_evaluation_saves_the_rollout_that_was_trained_before_it() -> None:
+    calls, notes, stopped = _calls("eval 2", save_interval=100)
+    assert stopped and calls[-2:] == ["eval 2", "save 1"]
+    assert [step for key, step, _ in notes.rows if key == "rollout/step"] == [0, 1]
+
+
+def test_a_stop_does_not_write_a_checkpoint_a_second_time() -> None:
+    calls, _, stopped = _calls("eval 2", save_interval=1)
+    assert stopped and calls.count("save 1") == 1 and calls[-1] == "eval 2"
+
+
+def test_a_stop_right_after_a_resume_leaves_the_checkpoint_alone() -> None:
+    calls, _, stopped = _calls("generate 2", first=2, eval_before=False)
+    assert stopped and calls == ["sync", "generate 2"]
+
+
+def test_the_last_rollout_is_saved_where_no_interval_is_set() -> None:
+    calls, _, _ = _calls(save_interval=None)
+    assert [call for call in calls if call.startswith("save")] == ["save 2"]
 
 
 @pytest.mark.parametrize("saves", [False, True])

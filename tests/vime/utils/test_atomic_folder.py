@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from vime.utils import atomic_folder
-from vime.utils.atomic_folder import replace_folder, whole_folder, write_whole
+from vime.utils.atomic_file import write_atomic
+from vime.utils.atomic_folder import replace_folder, whole_folder
 
 
 def names(folder: Path) -> list[str]:
@@ -57,6 +58,6 @@ def test_left_over_parts_of_a_killed_writer_go(tmp_path: Path) -> None:
 
 def test_a_small_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "marker"
-    write_whole(path, "1")
-    write_whole(path, "2")
+    write_atomic(path, b"1")
+    write_atomic(path, b"2")
     assert (names(tmp_path), path.read_text()) == (["marker"], "2")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vime.backends.vllm_utils.vllm_config import VllmConfig
+from vime.config.engine_groups import VllmConfig
 
 
 @dataclass(frozen=True)

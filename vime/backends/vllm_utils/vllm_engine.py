@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from vime.backends.vllm_utils.control import EngineControl
-from vime.backends.vllm_utils.engine_errors import EngineError, EngineNotHealthy, PortTaken
+from vime.backends.vllm_utils.engine_errors import (
+    EngineCallFailed,
+    EngineError,
+    EngineHangs,
+    EngineNotHealthy,
+    PortTaken,
+)
 from vime.backends.vllm_utils.engine_plan import EngineSpec
 from vime.backends.vllm_utils.external import normalize_external_engine_addr
 from vime.backends.vllm_utils.launch import engine_launch
@@ -95,14 +101,20 @@ class VLLMEngine:
         seconds = self._since if self._state == "running" else time.monotonic() - self._since
         return EngineStatus(self.spec.rank, self._url, self._state, seconds, self._doing)
 
-    def health_generate(self, timeout: float = 5.0) -> bool:
+    def health_generate(self, timeout: float = 5.0, core: bool = True) -> bool:
         """True, or an error that says why: its process ended, or it does not answer. A paused engine is healthy.
 
-        Upstream generates a token; here that would wait for as long as the engine is paused.
+        A server answers for itself also where the `core` behind it hangs, so that is asked; while it takes weights it
+        does not answer. Upstream generates a token, which would wait for as long as the engine is paused.
         """
         if self._server is not None:
             self._server.check()
-        self.control(timeout).call("GET", "/health")
+        try:
+            self.control(timeout).call("GET", "/is_paused" if core else "/health")
+        except EngineCallFailed as failed:
+            if failed.status is None:
+                raise EngineHangs(self.get_url(), timeout, failed.detail, str(self._log)) from failed
+            raise
         return True
 
     def control(self, timeout: float = 60.0) -> EngineControl:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from vime.backends.vllm_utils.vllm_config import VllmConfig, VllmConfigError
+from vime.config.engine_groups import VllmConfig, VllmConfigError
 from vime.config.owned import OWNED
 from vime.config.problems import Problem
 from vime.config.rules.check import Check

@@ -177,11 +177,11 @@ def cpu(c: Check) -> Iterator[Problem]:
         )
     if c.sequence_parallel:
         yield c.problem("sequence_parallel", "Megatron-core's norms for a CPU refuse it", fix)
-    if c.vllm_enable_deterministic_inference and c.given("vllm_enable_chunked_prefill", True):
+    if c.vllm_enable_deterministic_inference and c.given("vllm_enable_chunked_prefill", False):
         yield c.problem(
-            "vllm_enable_deterministic_inference",
+            "vllm_enable_deterministic_inference vllm_enable_chunked_prefill",
             "a seeded request whose prompt is read in chunks kills vLLM's CPU engine",
-            "leave it out, or add --vllm-no-enable-chunked-prefill",
+            "leave out one of them",
         )
 
 

@@ -62,6 +62,7 @@ def excerpt(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _about(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for label, name in (
+        ("set", "set"),
         ("status", "status"),
         ("label", "label"),
         ("group", "group_index"),

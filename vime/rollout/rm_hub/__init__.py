@@ -56,6 +56,7 @@ async def async_rm(args: Namespace, sample: Sample, **kwargs: Any) -> Any:
     if kind == "remote_rm":
         return await remote_rm(args, sample)
     if kind in _GRADED:
+        graders().grow(getattr(args, "rm_processes", 1))
         return await asyncio.get_running_loop().run_in_executor(
             graders().threads, _GRADED[kind], response, sample.label
         )

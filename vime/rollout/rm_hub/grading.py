@@ -106,10 +106,9 @@ class GraderPool:
         self.counts: Counter[str] = Counter()
         self.threads = ThreadPoolExecutor(size, thread_name_prefix="vime-grader")
         """For callers that must not block."""
-        self._all = [Grader() for _ in range(size)]
+        self._all: list[Grader] = []
         self._free: queue.LifoQueue[Grader] = queue.LifoQueue()
-        for grader in self._all:
-            self._free.put(grader)
+        self._add(size)
 
     def equal(self, truth: str, given: str) -> bool:
         """Whether the answers are equal; not, where the grader cannot tell. Blocks. Raises GraderMissing."""
@@ -123,6 +122,22 @@ class GraderPool:
         finally:
             self._free.put(grader)
 
+    @property
+    def size(self) -> int:
+        return len(self._all)
+
+    def grow(self, size: int) -> None:
+        """Have at least `size` graders from now on."""
+        if size > self.size:
+            self._add(size - self.size)
+            self.threads.shutdown(wait=False)  # what waits there is graded all the same
+            self.threads = ThreadPoolExecutor(size, thread_name_prefix="vime-grader")
+
+    def _add(self, count: int) -> None:
+        for grader in [Grader() for _ in range(count)]:
+            self._all.append(grader)
+            self._free.put(grader)
+
     def close(self) -> None:
         """End them all."""
         for grader in self._all:
@@ -132,7 +147,7 @@ class GraderPool:
 
 @cache
 def graders() -> GraderPool:
-    """The process's own pool."""
-    pool = GraderPool(max(1, min(4, (os.cpu_count() or 2) // 2)))
+    """The process's own pool: one grader, until a run asks for more (--rm-processes)."""
+    pool = GraderPool(1)
     atexit.register(pool.close)
     return pool

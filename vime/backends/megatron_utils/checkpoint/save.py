@@ -23,7 +23,8 @@ from vime.backends.megatron_utils.checkpoint.layout import (
 from vime.backends.megatron_utils.checkpoint.sharded import FOLDER, is_distributed, write_sharded
 from vime.backends.megatron_utils.checkpoint.state import TrainState, random_state, tensors
 from vime.backends.megatron_utils.weights.mapping import refuse_pipeline, share_of
-from vime.utils.atomic_folder import replace_folder, sync, sync_tree, write_whole
+from vime.utils.atomic_file import sync, write_atomic
+from vime.utils.atomic_folder import replace_folder, sync_tree
 
 
 def save_checkpoint(
@@ -96,7 +97,7 @@ def _facts(state: TrainState, tp_size: int) -> dict[str, Any]:
 def _publish(hidden: Path, target: Path, iteration: int) -> None:
     sync(hidden)
     replace_folder(hidden, target)
-    write_whole(target.parent / MARKER, str(iteration))
+    write_atomic(target.parent / MARKER, str(iteration).encode())
 
 
 def _together(target: Path, work: Callable[[], None]) -> None:

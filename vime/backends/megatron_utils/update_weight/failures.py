@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from vime.errors import travels
+
 
 class Holds(StrEnum):
     """What an engine holds after a sync that failed."""
@@ -26,6 +28,7 @@ _NEXT = {
 """How to go on with such an engine."""
 
 
+@travels
 class WeightSyncFailed(RuntimeError):
     """Not every engine confirmed version `version`. `holds` and `causes` say what each engine has, and what failed there."""
 
@@ -45,6 +48,7 @@ class WrongVersion(RuntimeError):
     """An engine finished its update under another version than it was given."""
 
 
+@travels
 class WrongWeights(RuntimeError):
     """An engine does not compute with what the trainer sent; `names` are the tensors that differ."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vime.backends.vllm_utils.weight_transfer.layout import Bucket, TensorMeta, aligned, bucket_of
+from vime.errors import travels
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,6 +33,7 @@ class WeightPlan:
         return update_info(self.tensors)
 
 
+@travels
 class PlanMismatch(ValueError):
     """The trainer yielded something else than was planned; `name` says which tensor came or was missed."""
 

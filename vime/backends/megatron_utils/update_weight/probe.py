@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from vime.backends.vllm_utils.control import EngineControl
 from vime.backends.vllm_utils.seam.send import ENDPOINT
+from vime.errors import travels
 
 LogProbs = Callable[[Sequence[Sequence[int]], Sequence[int]], Sequence[Sequence[float]]]
 """(sequences, lengths of their last parts) -> the logprobs of the tokens of those parts, as the trainer computes them."""
@@ -39,6 +40,7 @@ class Bounds(Protocol):
     max: float
 
 
+@travels
 class ProbeFailed(RuntimeError):
     """An engine does not say what the trainer says after a sync: it holds other weights, or computes otherwise."""
 

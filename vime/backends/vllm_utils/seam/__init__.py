@@ -4,6 +4,7 @@ Rollout code writes requests and reads answers in the shape that upstream's code
 vLLM 0.32's and back. Needs nothing but the standard library, and can be copied into any tree as it stands.
 """
 
+from .accumulate import Delta
 from .answer import Answer, read_answer
 from .control import (
     GPU_MEMORY_TYPE_CUDA_GRAPH,
@@ -27,6 +28,7 @@ __all__ = [
     "GPU_MEMORY_TYPE_WEIGHTS",
     "Answer",
     "AnswerStream",
+    "Delta",
     "GenerateRequest",
     "IncompleteAnswer",
     "StreamError",

@@ -1,6 +1,6 @@
 """What has arrived of a streamed answer, and how far it had come at each chunk."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,19 @@ from .answer import Answer, meta_info, token_pairs, without_tokens
 from .detokenize import Detokenizer
 from .errors import StreamError
 from .request import Asked
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What one chunk brought. `text` is all of the request's text so far: a character may have become whole in it."""
+
+    token_ids: list[int]
+    log_probs: list[float] | None
+    sampling_mask: list[list[int]] | None
+    text: str | None
+    finish_reason: str | None
+    weight_versions: list[dict[str, Any]] | None
+    """Spans of this request's tokens, with the last chunk: version, start, end."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +39,8 @@ class _Mark:
 class Accumulator:
     """Adds deltas up. `at(number)` is the answer as it stood when chunk `number` had been added."""
 
-    def __init__(self, asked: Asked, tokenizer: Any = None) -> None:
-        self._asked, self._tokenizer = asked, tokenizer
+    def __init__(self, asked: Asked, tokenizer: Any = None, before: Sequence[int] = ()) -> None:
+        self._asked, self._tokenizer, self._before = asked, tokenizer, before
         self._choices: dict[int, _Choice] = {}
         self._marks: list[_Mark] = []
         # What the usage chunk alone may carry: usage and metrics are the whole request's.
@@ -42,9 +55,23 @@ class Accumulator:
         for choice in chunk["choices"]:
             index = choice.get("index", 0)
             if index not in self._choices:
-                self._choices[index] = _Choice(self._asked, self._tokenizer)
+                self._choices[index] = _Choice(self._asked, self._tokenizer, self._before)
             self._marks.append(self._choices[index].add(index, chunk, choice))
         return max(0, len(self._marks) - 1)
+
+    def delta(self, chunk: Mapping[str, Any]) -> Delta | None:
+        """Add a chunk; what it brought, None for one of usage alone. For requests of one completion."""
+        before = self._marks[-1] if self._marks else None
+        self.add(chunk)
+        if not self._marks or self._marks[-1] is before:
+            return None
+        if len(self._choices) > 1:
+            raise StreamError("the chunks are of several completions, where one was asked for")
+        return self._choices[self._marks[-1].choice].between(before, self._marks[-1])
+
+    def last(self) -> Answer | None:
+        """The answer as it stands."""
+        return self.at(len(self._marks) - 1) if self._marks else None
 
     def at(self, number: int) -> Answer | None:
         if number >= len(self._marks):
@@ -54,9 +81,12 @@ class Accumulator:
 
 
 class _Choice:
-    def __init__(self, asked: Asked, tokenizer: Any) -> None:
+    def __init__(self, asked: Asked, tokenizer: Any, before: Sequence[int]) -> None:
         self._asked, self._tokenizer = asked, tokenizer
-        self._detokenizer = Detokenizer(tokenizer, asked.skip_special_tokens) if tokenizer is not None else None
+        self._detokenizer = None
+        if tokenizer is not None:
+            self._detokenizer = Detokenizer(tokenizer, asked.skip_special_tokens)
+            self._detokenizer.go_on_from(before)
         self._ids: list[int] = []
         self._pairs: list[list[Any]] | None = None
         self._mask: list[list[int]] | None = None
@@ -88,6 +118,18 @@ class _Choice:
             meta["output_token_logprobs"] = self._pairs[: mark.pairs]
         answer = Answer(output_ids=ids, meta_info=meta, index=mark.choice)
         return answer if mark.text is None else Answer(text=self._text[: mark.text] + mark.tail, **answer)
+
+    def between(self, before: _Mark | None, mark: _Mark) -> Delta:
+        start = before or _Mark(mark.choice, 0, 0, 0, 0, "", {})
+        log_probs = mask = None
+        if mark.pairs is not None:
+            log_probs = [pair[0] for pair in self._pairs[start.pairs or 0 : mark.pairs]]
+        if mark.mask is not None:
+            mask = self._mask[start.mask or 0 : mark.mask]
+        text = None if mark.text is None else self._text[: mark.text] + mark.tail
+        raw = mark.raw["choice"]
+        ids = self._ids[start.ids : mark.ids]
+        return Delta(ids, log_probs, mask, text, raw["finish_reason"], raw["weight_versions"])
 
     def _add_text(self, choice: Mapping[str, Any], new_ids: list[int]) -> str:
         """Grows the text that will not change any more; what follows it for now."""

@@ -1,5 +1,6 @@
 """Text of a growing list of tokens, at a cost per chunk that does not grow with the length."""
 
+from collections.abc import Sequence
 from typing import Any
 
 _REPLACEMENT = "\ufffd"
@@ -15,6 +16,10 @@ class Detokenizer:
         self._skip_special_tokens = skip_special_tokens
         self._context: list[int] = []
         self._pending: list[int] = []
+
+    def go_on_from(self, ids: Sequence[int]) -> str:
+        """Take `ids` for what stands before; gives what the tokens of a character that is incomplete there look like."""
+        return self.add(list(ids[-2 * _LONGEST_CHARACTER :]))[1]
 
     def add(self, new_ids: list[int]) -> tuple[str, str]:
         """The text that is now complete, and what the tokens of an incomplete character look like for now."""

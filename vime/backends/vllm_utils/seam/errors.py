@@ -1,6 +1,9 @@
 """What the seam refuses: a request that vLLM would reject or silently ignore, an answer that lacks what it must have."""
 
+from vime.errors import travels
 
+
+@travels
 class UnsupportedRequest(ValueError):
     """A field of the request has no counterpart in vLLM. `field` names it."""
 

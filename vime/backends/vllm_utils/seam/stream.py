@@ -1,10 +1,11 @@
 """vLLM's stream of deltas as the cumulative chunks that upstream's loops read."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .accumulate import Accumulator, error_of
+from .accumulate import Accumulator, Delta, error_of
+from .answer import Answer
 from .request import Asked, GenerateRequest, generate_request
 
 _DATA = "data:"
@@ -15,12 +16,25 @@ class AnswerStream:
     """One streamed request: the body to send, the lines to read, the cumulative view of what has arrived.
 
     Text is the server's, or decoded here where a tokenizer is given; a character that is split between chunks appears
-    whole once it is complete. Work per chunk is that of copying what has arrived; nothing is decoded twice.
+    whole once it is complete. Work per chunk is that of copying what has arrived; nothing is decoded twice. `add` does
+    not copy: its work is that of the chunk.
+
+    `before` are tokens that the text goes on from: a character that they left incomplete is completed here.
     """
 
-    def __init__(self, body: Mapping[str, Any] | None = None, tokenizer: Any = None) -> None:
+    def __init__(
+        self, body: Mapping[str, Any] | None = None, tokenizer: Any = None, before: Sequence[int] = ()
+    ) -> None:
         self.request: GenerateRequest | None = None if body is None else generate_request(body, tokenizer)
-        self._chunks = Accumulator(Asked() if self.request is None else self.request.asked, tokenizer)
+        self._chunks = Accumulator(Asked() if self.request is None else self.request.asked, tokenizer, before)
+
+    def add(self, chunk: Mapping[str, Any]) -> Delta | None:
+        """What a decoded chunk brought; None for one of usage alone. Raises StreamError when it reports an error."""
+        return self._chunks.delta(chunk)
+
+    def answer(self) -> Answer | None:
+        """All that has arrived; None before the first chunk."""
+        return self._chunks.last()
 
     def lines(self, lines: Any) -> Any:
         """The lines of the response, each chunk numbered; the usage chunk is merged into the final one.

@@ -9,8 +9,10 @@ from safetensors.torch import save_file
 from vime.backends.megatron_utils.update_weight.engines import Delivery, Engine, Tensors, on_all
 from vime.backends.megatron_utils.update_weight.plan import WeightPlan, by_bucket
 from vime.backends.vllm_utils.weight_transfer.folders import version_folder, weight_files
+from vime.errors import travels
 
 
+@travels
 class FolderNotSeen(RuntimeError):
     """The engine's host does not see what the trainer wrote; reloading would have ended the engine."""
 

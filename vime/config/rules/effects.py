@@ -1,4 +1,5 @@
-"""Options that do nothing, or nothing beside the others that were given: a table. Each is told where it was written."""
+"""Options that do nothing beside the others that were given: a table. Each is told where it was written. What nothing reads at
+all is in vime.config.rules.missing."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -17,10 +18,6 @@ class Effect:
     when: Callable[[Check], bool]
     why: str
     fix: str = "leave it out"
-
-
-def _never(c: Check) -> bool:
-    return False
 
 
 def _policy(c: Check) -> bool:
@@ -43,16 +40,9 @@ def _whitened(c: Check) -> bool:
     return c.loss_type != "sft_loss" and c.compute_advantages_and_returns
 
 
-_NO_CRITIC = "no critic is trained"
 _NO_SUCH_LOSS = "only the policy's loss has it"
 
 EFFECTS: tuple[Effect, ...] = (
-    Effect("recompute_loss_function", _never, "it does nothing here: the loss's gradient takes the logits' own memory"),
-    Effect("use_rollout_entropy", _never, "it does nothing here: train/entropy_loss is the entropy, at every update"),
-    Effect("async_save", _never, "it does nothing here: a checkpoint is whole before training goes on"),
-    Effect("ci_disable_kl_checker", _never, "there is no such check here"),
-    Effect("value_clip", _never, _NO_CRITIC),
-    Effect("lambd", _never, _NO_CRITIC),
     Effect("gamma", lambda c: c.advantage_estimator == "reinforce_plus_plus", "only reinforce_plus_plus discounts"),
     Effect("eps_clip_c", _clips, "cispo and other losses than the policy's have no dual clip"),
     Effect("eps_clip", _policy, _NO_SUCH_LOSS),
@@ -115,23 +105,4 @@ def effects(c: Check) -> Iterator[Problem]:
             yield c.warning(row.option, row.why, row.fix)
 
 
-def unsupported(c: Check) -> Iterator[Problem]:
-    """What would change the run elsewhere and cannot here."""
-    if c.use_stateless_adam:
-        yield c.problem(
-            "use_stateless_adam",
-            "Adam keeps its state",
-            "set --reset-optimizer-states, which forgets it before each rollout's updates",
-        )
-    if c.megatron_config_path is not None:
-        yield c.problem(
-            "megatron_config_path", "there is one role, the actor, and no file of its own is read", "use --config"
-        )
-    for name in ("ci_save_grad_norm", "ci_load_grad_norm"):
-        if getattr(c, name) is not None:
-            yield c.problem(
-                name, "gradient norms go to no file of their own", "read train/grad_norm in the run's metrics.jsonl"
-            )
-
-
-RULES = (effects, unsupported)
+RULES = (effects,)

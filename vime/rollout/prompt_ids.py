@@ -1,6 +1,8 @@
 """The token ids that a request begins with, and the sampling parameters that rollouts share."""
 
 from argparse import Namespace
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from vime.utils.processing_utils import build_processor_kwargs
@@ -8,6 +10,7 @@ from vime.utils.types import Sample
 
 _PROMPT_KEYS = frozenset({"input_ids", "attention_mask"})
 _WHOLE_VOCABULARY = 1 << 30
+Encode = Callable[[str], list[int]]
 
 
 def training_sampling_params(args: Namespace) -> dict[str, Any]:
@@ -30,12 +33,27 @@ def training_sampling_params(args: Namespace) -> dict[str, Any]:
     }
 
 
-def prepare_prompt_ids(sample: Sample, tokenizer: Any, processor: Any) -> list[int]:
-    """The token ids to go on from: those the sample has, else its prompt's, through the processor if it has images."""
+def prompt_encoder(tokenizer: Any) -> Encode:
+    """A prompt's token ids; those of the last few hundred prompts are remembered, since a group's samples share one."""
+
+    @lru_cache(maxsize=512)
+    def ids(prompt: str) -> tuple[int, ...]:
+        return tuple(tokenizer.encode(prompt, add_special_tokens=False))
+
+    return lambda prompt: list(ids(prompt))
+
+
+def prepare_prompt_ids(sample: Sample, tokenizer: Any, processor: Any, encode: Encode | None = None) -> list[int]:
+    """The token ids to go on from: those the sample has, else its prompt's, through the processor if it has images.
+
+    `encode` stands in for the tokenizer where a text is all that there is.
+    """
     multimodal = {key: value for key, value in (sample.multimodal_inputs or {}).items() if value is not None}
     if sample.tokens and (not multimodal or sample.multimodal_train_inputs is not None):
         return sample.tokens
     if not (processor and multimodal):
+        if encode and isinstance(sample.prompt, str):
+            return encode(sample.prompt)
         return tokenizer.encode(sample.prompt, add_special_tokens=False)
     processed = processor(text=sample.prompt, **build_processor_kwargs(sample.multimodal_inputs))
     if sample.multimodal_train_inputs is None:

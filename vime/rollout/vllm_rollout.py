@@ -11,6 +11,7 @@ import uuid
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from vime.backends.vllm_utils.seam import generate_request, read_answer
@@ -19,7 +20,7 @@ from vime.rollout import collect, evaluate
 from vime.rollout.base_types import RolloutFnEvalOutput, RolloutFnTrainOutput
 from vime.rollout.engine_call import Patience, affinity, ask
 from vime.rollout.groups import Group, leaves
-from vime.rollout.prompt_ids import prepare_prompt_ids, tokens_left, training_sampling_params
+from vime.rollout.prompt_ids import prepare_prompt_ids, prompt_encoder, tokens_left, training_sampling_params
 from vime.rollout.rewarding import RewardRunner
 from vime.rollout.sample_hooks import apply_rollout_sample_hooks
 from vime.rollout.seeds import request_seed
@@ -64,6 +65,7 @@ class GenerateState(metaclass=PerLoopMeta):
         self.args = args
         self.tokenizer = load_tokenizer(args.hf_checkpoint, trust_remote_code=True)
         self.processor = load_processor(args.hf_checkpoint, trust_remote_code=True)
+        self.encode = prompt_encoder(self.tokenizer)
         at_once = args.vllm_server_concurrency * max(1, get_rollout_num_engines(args))
         self.semaphore = asyncio.Semaphore(at_once)
         self.eval_semaphore = asyncio.Semaphore(at_once)
@@ -114,7 +116,7 @@ async def generate(args: Namespace, sample: Sample, sampling_params: dict[str, A
     if sample.status not in (Sample.Status.PENDING, Sample.Status.ABORTED):
         raise ValueError(f"sample {sample.index} is {sample.status.value}; only a pending or aborted one goes on")
     state = GenerateState(args)
-    prompt_ids = _prepare_prompt_ids(sample, state.tokenizer, state.processor)
+    prompt_ids = _prepare_prompt_ids(sample, state.tokenizer, state.processor, state.encode)
     left = tokens_left(args, sample, len(prompt_ids), sampling_params["max_new_tokens"])
     if left == 0:
         sample.status = Sample.Status.TRUNCATED
@@ -217,8 +219,13 @@ async def _generate_by_choice(
     if path is None:
         return await generate(args, sample, sampling_params)
     function = load_function(path)
-    extra = {"evaluation": evaluation} if "evaluation" in inspect.signature(function).parameters else {}
+    extra = {"evaluation": evaluation} if _takes_evaluation(function) else {}
     return await function(args, sample, sampling_params, **extra)
+
+
+@lru_cache(maxsize=16)
+def _takes_evaluation(function: Callable[..., Any]) -> bool:
+    return "evaluation" in inspect.signature(function).parameters
 
 
 async def _reward(args: Namespace, generated: Sample | list[Sample]) -> None:

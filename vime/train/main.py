@@ -2,8 +2,8 @@
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ray
@@ -20,7 +20,7 @@ from vime.ray.session import ray_session
 from vime.ray.wait import result, results
 from vime.rollout.hooks import check_hooks
 from vime.train.folders import refuse_to_overwrite
-from vime.train.loop import Schedule, loop
+from vime.train.loop import Clock, Schedule, loop
 from vime.train.progress import Progress
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
@@ -44,8 +44,12 @@ def train(config: Config, progress: Progress) -> int:
     logging_utils.init_tracking(config.args)
     with stop_on_signals() as stop:
         try:
-            with ray_session(config), _parts(config, stop, progress, log) as (run, schedule):
-                _loop(config, run, schedule, stop, progress, log)
+            with ExitStack() as running:
+                around = _Around(log, progress, stop)
+                with around.clock.part("ray"):
+                    running.enter_context(ray_session(config))
+                run, schedule = running.enter_context(_parts(config, around))
+                _loop(config, run, schedule, around)
         except Interrupted:
             return _stopped(stop.words, stop, log, progress)
         except KeyboardInterrupt:
@@ -64,15 +68,31 @@ def _stopped(why: str, stop: StopRequest, log: RunLog, progress: Progress) -> in
     return stop.exit_code
 
 
-def _loop(config: Config, run: RayRun, schedule: Schedule, stop: StopRequest, progress: Progress, log: RunLog) -> None:
-    log.event("start", first=schedule.first, total=schedule.total)
+def _loop(config: Config, run: RayRun, schedule: Schedule, around: "_Around") -> None:
+    log, progress = around.log, around.progress
+    log.event("start", first=schedule.first, total=schedule.total, seconds=_rounded(around.clock.times()))
     log.resume({"rollout/step": schedule.first, "eval/step": schedule.first + (schedule.first > 0)})
     progress.begin(schedule.first, schedule.total)
     if schedule.first >= schedule.total > 0:
         done = f"{schedule.total} of {schedule.total} rollouts are done already: nothing is left to train"
         progress.say(f"{done}; set --num-rollout higher to go on")
-    loop(run, schedule, config.args.save is not None, _Record(config.args, progress), stop)
+    loop(run, schedule, config.args.save is not None, _Record(config.args, progress), around.stop)
     log.event("end")
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What a run tells, and what it listens to; the clock is that of its start."""
+
+    log: RunLog
+    progress: Progress
+    stop: StopRequest
+    clock: Clock = field(default_factory=Clock)
+
+    def tell(self, event: str, line: str) -> None:
+        """Something that a person should know, and the log too."""
+        self.log.event(event, what=line)
+        self.progress.say(line)
 
 
 class _Record:
@@ -87,27 +107,30 @@ class _Record:
 
 
 @contextmanager
-def _parts(config: Config, stop: StopRequest, progress: Progress, log: RunLog) -> Iterator[tuple[RayRun, Schedule]]:
-    """Everything that the loop needs, started side by side; the engines are stopped in the end."""
+def _parts(config: Config, around: "_Around") -> Iterator[tuple[RayRun, Schedule]]:
+    """Everything that the loop needs, started side by side; the engines are stopped in the end.
+
+    The clock counts what was waited for: engines start while prompts are read and the trainer is built.
+    """
+    clock, stop = around.clock, around.stop
     stop.check()
     placement = place(config.args, config.device)
     manager = _manager(config, placement)
     try:
         starting = None if config.args.debug_train_only else manager.start.remote()
-        start = _Start(manager, starting, stop, progress)
-        per_epoch = start.result(manager.read_prompts.remote())
+        start = _Start(manager, starting, stop, around.progress)
+        with clock.part("prompts"):
+            per_epoch = start.result(manager.read_prompts.remote())
         config, by_epoch = _with_length(config, per_epoch)
-        trainer, first = _trainer(config, placement, start)
+        with clock.part("trainer"):
+            trainer, first = _trainer(config, placement, start)
         start.result(manager.load.remote(first - 1))
         if starting is not None:
-            _connect(trainer, start.result(starting))
+            with clock.part("engines"):
+                _connect(trainer, start.result(starting))
         stop.check()
 
-        def tell(event: str, line: str) -> None:
-            log.event(event, what=line)
-            progress.say(line)
-
-        yield RayRun(config, trainer, manager, stop, tell), _schedule(config, first, by_epoch)
+        yield RayRun(config, trainer, manager, stop, around.tell), _schedule(config, first, by_epoch)
     finally:
         _dispose(manager)
 
@@ -184,6 +207,11 @@ def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
         sync_interval=args.update_weights_interval,
         eval_before=eval_interval is not None and first == 0 and not args.skip_eval_before_train,
     )
+
+
+def _rounded(times: Mapping[str, float]) -> dict[str, float]:
+    """Seconds of each part of the start; what is no part of it left out."""
+    return {name: round(seconds, 1) for name, seconds in times.items() if not name.startswith("perf/")}
 
 
 def _dispose(manager: Any) -> None:

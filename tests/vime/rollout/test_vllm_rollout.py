@@ -9,6 +9,7 @@ from doubles import ByteTokenizer
 from engines import Faults, VllmServer, turn
 
 from vime.rollout import vllm_rollout
+from vime.rollout.prompt_ids import prompt_encoder
 from vime.rollout.vllm_rollout import (
     GenerateState,
     _prepare_prompt_ids,
@@ -317,6 +318,22 @@ def test_prompt_ids():
         97,
         98,
     ]
+
+
+def test_a_groups_prompt_is_encoded_once_and_each_sample_has_a_list_of_its_own():
+    asked = []
+
+    class Counting(ByteTokenizer):
+        def encode(self, text, **kwargs):
+            asked.append(text)
+            return super().encode(text, **kwargs)
+
+    encode = prompt_encoder(Counting())
+    first, second, other = (
+        _prepare_prompt_ids(Sample(prompt=prompt), Counting(), None, encode) for prompt in ("ab", "ab", "c")
+    )
+    first.append(7)
+    assert (second, other, asked) == ([97, 98], [99], ["ab", "c"])
 
 
 @pytest.mark.parametrize(("top_p", "asked"), [(1.0, None), (0.9, {"return_top_p_token_ids": True})])

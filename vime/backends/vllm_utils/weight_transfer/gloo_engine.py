@@ -26,6 +26,12 @@ from vime.backends.vllm_utils.weight_transfer.views import view_of
 AHEAD = 2
 """Buckets under way beside the one that is being loaded."""
 
+KEPT = 64 * 1024**2
+"""Bytes of a bucket up to which its buffer is kept for the next: fresh memory costs as much time as the transfer."""
+
+ENOUGH = 16 * 1024**2
+"""Bytes of tensors for which load_weights is called."""
+
 
 @dataclass
 class GlooInitInfo(WeightTransferInitInfo):
@@ -57,6 +63,7 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
     init_info_cls = GlooInitInfo
     update_info_cls = GlooUpdateInfo
     _group: GlooGroup | None = None
+    _buffers: tuple[torch.Tensor, ...] = ()
 
     def init_transfer_engine(self, init_info: GlooInitInfo) -> None:
         """Join the trainer's group; an earlier one is left."""
@@ -75,14 +82,17 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
     def receive_weights(self, update_info: GlooUpdateInfo) -> None:
         """Take all buckets. Where loading fails, the rest is still received, so that the group stays usable."""
         failure: Exception | None = None
+        rest: list[tuple[str, torch.Tensor]] = []
         for bucket, buffer in self._received(update_info.buckets):
             if failure is None:
                 try:
-                    self._load(bucket, buffer)
+                    rest = self._load(bucket, buffer, rest)
                 except Exception as error:
                     failure = error
         if failure is not None:
             raise failure
+        if rest:
+            self._load_weights(rest)
 
     def finish_weight_update(self) -> None:
         """Put the layers in use. What was not sent keeps its old weights."""
@@ -94,19 +104,30 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
         if self._group is not None:
             self._group.close()
             self._group = None
+            # A broadcast that was given up may still write there.
+            self._buffers = ()
 
     def _received(self, buckets: list[Bucket]) -> Iterator[tuple[Bucket, torch.Tensor]]:
         if self._group is None:
             raise RuntimeError("there is no group with a trainer: /init_weight_transfer_engine comes first")
         under_way: deque = deque()
-        for bucket in buckets:
-            # A layer keeps views of its tensors until it is complete, so that no buffer can be used twice.
-            buffer = torch.empty(bucket.nbytes, dtype=torch.uint8)
+        self._buffers = self._buffers or (torch.empty(0, dtype=torch.uint8),) * (AHEAD + 1)
+        for number, bucket in enumerate(buckets):
+            buffer = self._buffer(number % (AHEAD + 1), bucket.nbytes)
             under_way.append((bucket, buffer, self._group.broadcast(buffer)))
             if len(under_way) > AHEAD:
                 yield self._arrived(*under_way.popleft())
         while under_way:
             yield self._arrived(*under_way.popleft())
+
+    def _buffer(self, place: int, nbytes: int) -> torch.Tensor:
+        """Memory for a bucket. What was in this place before is overwritten."""
+        if nbytes > KEPT:
+            return torch.empty(nbytes, dtype=torch.uint8)
+        if self._buffers[place].numel() < nbytes:
+            fresh = torch.empty(nbytes, dtype=torch.uint8)
+            self._buffers = (*self._buffers[:place], fresh, *self._buffers[place + 1 :])
+        return self._buffers[place][:nbytes]
 
     def _arrived(
         self, bucket: Bucket, buffer: torch.Tensor, work: torch.distributed.Work
@@ -114,10 +135,21 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
         self._group.wait(work)
         return bucket, buffer
 
-    def _load(self, bucket: Bucket, buffer: torch.Tensor) -> None:
+    def _load(
+        self, bucket: Bucket, buffer: torch.Tensor, rest: list[tuple[str, torch.Tensor]]
+    ) -> list[tuple[str, torch.Tensor]]:
+        """Load what goes into layers directly. Copies of what does not join `rest`, until those are worth a call of
+        load_weights, which goes over all modules several times; what is left of them."""
         tensors = (
             (meta.name, view_of(buffer, offset, meta.dtype, meta.shape).to(self.device))
             for meta, offset in zip(bucket.tensors, bucket.offsets, strict=True)
         )
+        rest = rest + [(name, tensor.clone()) for name, tensor in self._direct.load(tensors)]
+        if sum(tensor.nbytes for _, tensor in rest) < ENOUGH:
+            return rest
+        self._load_weights(rest)
+        return []
+
+    def _load_weights(self, tensors: list[tuple[str, torch.Tensor]]) -> None:
         with disable_mtp_completeness_check():
-            self.model.load_weights(list(self._direct.load(tensors)))
+            self.model.load_weights(tensors)

@@ -4,6 +4,7 @@ A group an engine keeps a failure with the engine that has it: the others' broad
 """
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from vime.backends.megatron_utils.update_weight.plan import WeightPlan, by_bucke
 from vime.backends.vllm_utils.weight_transfer.gloo_group import GlooGroup, all_here, join, open_store
 from vime.backends.vllm_utils.weight_transfer.layout import Bucket
 from vime.backends.vllm_utils.weight_transfer.views import view_of
+
+_BUFFERS = 2
+"""Buckets under way at once."""
 
 
 @dataclass
@@ -87,17 +91,19 @@ class GlooTransport:
     def _broadcast(
         self, links: list[_Link], tensors: Tensors, plan: WeightPlan, delivery: Delivery, announce: Any
     ) -> None:
-        """Pack a bucket while the one before it is on its way."""
-        under_way: list[tuple[_Link, torch.distributed.Work]] = []
+        """Pack a bucket while the ones before it are on their way."""
+        under_way: deque[list[tuple[_Link, torch.distributed.Work]]] = deque()
         for number, (bucket, pairs) in enumerate(by_bucket(tensors, plan)):
-            buffer = self._packed(number % 2, bucket, pairs)
+            if len(under_way) == _BUFFERS:
+                _wait(under_way.popleft(), delivery)
+            buffer = self._packed(number % _BUFFERS, bucket, pairs)
             if number == 0:
                 delivery.touched |= {link.engine.url for link in links}
                 announce()
-            _wait(under_way, delivery)
             alive = [link for link in links if link.engine.url not in delivery.failed]
-            under_way = [(link, link.group.broadcast(buffer)) for link in alive]
-        _wait(under_way, delivery)
+            under_way.append([(link, link.group.broadcast(buffer)) for link in alive])
+        for works in under_way:
+            _wait(works, delivery)
 
     def _ask(self, pool: ThreadPoolExecutor, links: list[_Link], info: dict[str, Any]) -> dict[str, Future]:
         """Have every engine take the buckets; one that refuses will not receive, so its group is left at once."""

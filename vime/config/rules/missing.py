@@ -18,7 +18,6 @@ WITHOUT_EFFECT = {
     "offload_train": "memory is not handed over between trainer and engines: both must fit",
     "rollout_data_transport": "training data goes through Ray's object store",
     "rollout_health_check_first_wait": "engines are watched while they generate, from the start",
-    "rollout_health_check_interval": "engines are looked at every second while they generate",
     "recompute_loss_function": "the loss takes the logits' memory as it is",
     "update_weight_delta_checksum": "weights are sent in full",
     "update_weight_delta_encoding": "weights are sent in full",

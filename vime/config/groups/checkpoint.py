@@ -21,7 +21,7 @@ class Checkpoint:
     ref_ckpt_step: int | None = option(None, "Its step.", low=0)
     no_load_optim: bool = option(False, "Take the weights only.")
     no_load_rng: bool = option(False, "Do not take the random state.")
-    finetune: bool = option(False, "Begin to count at 0.")
+    finetune: bool = option(False, "Take the weights only, and begin to count at 0.")
     save: str | None = option(None, "Folder of the checkpoints.")
     save_interval: int | None = option(None, "Rollouts between two of them; one after the last there is always.", low=1)
     save_hf: str | None = option(None, "Folder of weights in Hugging Face's form; {rollout_id} stands for the number.")

@@ -15,6 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 # Each benchmark, and the variables that name what it needs, by option.
 NEEDS: dict[str, dict[str, str]] = {
+    "sandbox": {},
     "start_up": {},
     "http_client": {},
     "rollout_client": {},

@@ -1,5 +1,6 @@
 """The `vime` command: arguments in, exit code out."""
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ _ABOUT = """\
 usage: vime train [--config FILE.yaml] [--dry-run [--json] [--all]] [OPTION ...]
        vime report RUN [--out FILE] [--open]
        vime trace RUN [--out FILE]
+       vime sandbox check [--sandbox MODE]
        vime --help [GROUP | OPTION | all]
        vime --version
 
@@ -24,6 +26,8 @@ report: one HTML page about the run whose log is in the folder RUN
 trace: the spans of its samples, for ui.perfetto.dev
   --out FILE       where to write; RUN/report.html and RUN/trace.json when left out
   --open           show it in the browser
+
+sandbox check: does the sandbox for model-written Python work here, and what does it protect from?
 
 example: vime train --config examples/quickstart_cpu/config.yaml --lr 5e-4 --run-dir runs/first
 
@@ -42,8 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    if words and words[0] in ("report", "trace"):
-        return _about_a_run(words[0], words[1:])
+    if words and words[0] in ("report", "trace", "sandbox"):
+        return _with_own_help(words[0], words[1:])
     asked = next((place for place, word in enumerate(words) if word in ("-h", "--help")), None)
     if asked is not None or not words:
         return _help(words[(asked or 0) + 1 :])
@@ -54,14 +58,14 @@ def _run(words: list[str]) -> int:
         from vime.commands.train import run
 
         return run(words[1:])
-    print(f"error: {words[0]}: no such command; there are train, report and trace (vime --help)", file=sys.stderr)
+    print(
+        f"error: {words[0]}: no such command; there are train, report, trace and sandbox (vime --help)", file=sys.stderr
+    )
     return 2
 
 
-def _about_a_run(command: str, words: list[str]) -> int:
-    from vime.commands import report, trace
-
-    module = {"report": report, "trace": trace}[command]
+def _with_own_help(command: str, words: list[str]) -> int:
+    module = importlib.import_module(f"vime.commands.{command}")
     if {"-h", "--help"} & set(words):
         print(module.USAGE, end="")
         return 0

@@ -13,6 +13,8 @@ from vime.utils import processing_utils
 from vime.utils.types import Sample
 
 MODULE = "slime/rollout/sglang_streaming_rollout.py"
+LATER = "624b824a898ab0ec1fcb4d373004c7f3852bf515"
+OURS = b"from vime.rollout.vllm_streaming_rollout import generate_streaming as generate"
 COMMIT = "35e8767f94b4742ebbb722ae5e901ca29c0f967e"
 PARTIAL = {"tokens": [97, 98, 99], "response": "c", "response_length": 1, "rollout_log_probs": [-0.1]}
 SCRIPTS = {
@@ -62,6 +64,23 @@ def test_an_abort_in_mid_stream_leaves_a_coherent_sample(worlds):
     for sample in both(worlds, [turn("x" * 400)], abort_after=0.1, faults={"pace": 0.005}):
         assert sample.status is Sample.Status.ABORTED and 0 < sample.response_length < 400
         assert len(sample.response) == sample.response_length == len(sample.rollout_log_probs)
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize(
+    "sample", [{}, {"status": Sample.Status.ABORTED, "loss_mask": [0], **PARTIAL}], ids=["new", "partial"]
+)
+@pytest.mark.parametrize("kind", SCRIPTS)
+def test_ours_gives_the_samples_of_the_translated_module(kind, sample, worlds, show):
+    ported = (
+        Translator(style="module").file(MODULE, show(f"{LATER}:{MODULE}")).data + b"\ngenerate = generate_streaming\n"
+    )
+    for faults in ({}, {"cut": 1}):
+        results = [
+            run(source, VllmServer, SCRIPTS[kind], faults, Sample(prompt="ab", **sample)) for source in (ported, OURS)
+        ]
+        (theirs, one), (ours, other) = results
+        assert told(ours) == told(theirs) and one.requests == other.requests and other.engine.violations == []
 
 
 @pytest.mark.upstream

@@ -15,7 +15,8 @@ LAYERS = (
     ("rollout", "backends.megatron_utils"),
     ("observability", "backends.vllm_utils", "learning"),
     ("config",),
-    ("utils", "device", "errors"),
+    ("utils", "device"),
+    ("errors",),
 )
 """From the top; a package imports from the layers below its own, never from its own layer or above."""
 FACADES = {

@@ -97,6 +97,7 @@ TABLE: tuple[Derived, ...] = (
         "--dump-details",
         lambda a: a.dump_details is not None,
     ),
+    _always("finetune", True, "without --load a run begins anew", lambda a: a.load is None),
     _unset("load", lambda a: a.ref_load or a.hf_checkpoint, "--ref-load, else --hf-checkpoint"),
     _always(
         "save_interval",

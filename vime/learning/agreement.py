@@ -6,6 +6,9 @@ from typing import Any
 _BOUNDS = {"float32": (1e-5, 1e-3), "bfloat16": (0.03, 3.0), "float16": (0.01, 1.0)}
 """Number format -> (mean, max): measured differences times 6 to 100. A missed sync is above the mean at once."""
 
+CERTAIN = 0.01
+"""Nats a token, in the mean of a sample, up to which logprobs of 0 may be the engine's rounding of a probability near 1."""
+
 
 class EngineDisagrees(RuntimeError):
     """Engine and trainer do not compute the same logprobs, so that what was sampled is not of the policy trained."""
@@ -27,6 +30,8 @@ class Agreement:
     max: float
     tokens: int
     worst_sample: str = "unknown"
+    filled_in: str | None = None
+    """A sample whose logprobs by the engine are all 0, and by the trainer are not."""
 
 
 def bounds_of(args: Any) -> Bounds:

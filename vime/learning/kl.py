@@ -21,6 +21,10 @@ def compute_approx_kl(
     the gradient unbiased for samples of an older policy. Raises ValueError for another type.
     """
     difference = log_probs.float() - log_probs_base.float()
+    if kl_loss_type == "low_var_kl":
+        difference = difference.clamp(
+            min=-2 * _CLAMP
+        )  # above the bound already; beyond exp is infinite, and inf * 0 NaN
     if kl_loss_type == "k1":
         kl = difference
     elif kl_loss_type == "k2":

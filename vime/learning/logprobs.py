@@ -16,6 +16,8 @@ import torch.distributed as dist
 CHUNK_ELEMENTS = 1 << 17
 """Logits of one chunk where the caller does not say how many tokens: 512 KiB as float32, which stays in a CPU's cache."""
 _COLDEST = 1e-5
+_NEVER = -1e30
+"""The logit of a word that was left out; finite at any temperature, so that a rank may have no other."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,13 @@ def _kept(
     keep: torch.Tensor,
     group: dist.ProcessGroup | None,
 ) -> torch.Tensor:
-    """Rows of the logits, -inf where not kept; the chosen token is always kept."""
+    """Rows of the logits, far below all others where not kept; the chosen token is always kept."""
     start, end = vocab_range(logits.shape[1], group)
     mine = ((tokens >= start) & (tokens < end)).nonzero()[:, 0]
     keep = keep.clone()
     keep[mine, tokens[mine] - start] = True
     picked = logits if rows is None else logits.index_select(0, rows)
-    return picked.float().masked_fill(~keep, -torch.finfo(torch.float32).max)
+    return picked.float().masked_fill(~keep, _NEVER)
 
 
 class _ChosenLogProb(torch.autograd.Function):

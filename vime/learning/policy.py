@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 
 def compute_policy_loss(
-    ppo_kl: torch.Tensor,
-    advantages: torch.Tensor,
-    eps_clip: float,
-    eps_clip_high: float,
-    eps_clip_c: float | None = None,
-) -> tuple[torch.Tensor, torch.Tensor]:
+    ppo_kl: Tensor, advantages: Tensor, eps_clip: float, eps_clip_high: float, eps_clip_c: float | None = None
+) -> tuple[Tensor, Tensor]:
     """(loss, whether the clip was active as 0 or 1) a token: the clipped surrogate of PPO (arXiv 1707.06347).
 
     -min(ratio A, clip(ratio, 1 - eps_clip, 1 + eps_clip_high) A), with bounds of their own on either side (clip-higher,
@@ -31,8 +28,8 @@ def compute_policy_loss(
 
 
 def compute_cispo_loss(
-    ppo_kl: torch.Tensor, log_probs: torch.Tensor, advantages: torch.Tensor, eps_clip: float, eps_clip_high: float
-) -> tuple[torch.Tensor, torch.Tensor]:
+    ppo_kl: Tensor, log_probs: Tensor, advantages: Tensor, eps_clip: float, eps_clip_high: float
+) -> tuple[Tensor, Tensor]:
     """(loss, whether the ratio was clipped as 0 or 1) a token: CISPO (MiniMax-M1, arXiv 2506.13585, eq. 4 and 5).
 
     The clipped ratio is a constant weight of A log_prob: a token out of bounds still has a gradient.
@@ -42,7 +39,7 @@ def compute_cispo_loss(
     return -weight * advantages * log_probs, (weight != ratio).float()
 
 
-def sequence_mean(values: torch.Tensor, masks: torch.Tensor, lengths: Sequence[int]) -> torch.Tensor:
+def sequence_mean(values: Tensor, masks: Tensor, lengths: Sequence[int]) -> Tensor:
     """The mean over each sequence's unmasked tokens, [sequences]; 0 where there is none. `values` and `masks` are flat."""
     owner = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths)).to(values.device)
     kept = torch.where(masks > 0, values, 0.0)
@@ -51,17 +48,17 @@ def sequence_mean(values: torch.Tensor, masks: torch.Tensor, lengths: Sequence[i
     return sums / counts.clamp(min=1)
 
 
-def spread_over_tokens(values: torch.Tensor, lengths: Sequence[int]) -> torch.Tensor:
+def spread_over_tokens(values: Tensor, lengths: Sequence[int]) -> Tensor:
     """A value a sequence as a value a token, flat."""
     return torch.repeat_interleave(values, torch.tensor(lengths, device=values.device))
 
 
 def compute_gspo_kl(
-    full_log_probs: Sequence[torch.Tensor],
-    full_old_log_probs: Sequence[torch.Tensor],
-    local_log_probs: Sequence[torch.Tensor],
-    loss_masks: Sequence[torch.Tensor],
-) -> torch.Tensor:
+    full_log_probs: Sequence[Tensor],
+    full_old_log_probs: Sequence[Tensor],
+    local_log_probs: Sequence[Tensor],
+    loss_masks: Sequence[Tensor],
+) -> Tensor:
     """`ppo_kl` of GSPO (arXiv 2507.18071), flat: each token has its sequence's mean, so that the ratio is the sequence's."""
     lengths = [len(one) for one in full_log_probs]
     mean = sequence_mean(
@@ -72,11 +69,11 @@ def compute_gspo_kl(
 
 def compute_opsm_mask(
     args: Any,
-    full_log_probs: Sequence[torch.Tensor],
-    full_old_log_probs: Sequence[torch.Tensor],
-    advantages: Sequence[torch.Tensor],
-    loss_masks: Sequence[torch.Tensor],
-) -> tuple[torch.Tensor, torch.Tensor]:
+    full_log_probs: Sequence[Tensor],
+    full_old_log_probs: Sequence[Tensor],
+    advantages: Sequence[Tensor],
+    loss_masks: Sequence[Tensor],
+) -> tuple[Tensor, Tensor]:
     """(0 or 1 a token, share of masked tokens summed over sequences): off-policy sequence masking (DeepSeek-V3.2, arXiv
     2512.02556).
 

@@ -30,12 +30,19 @@ class TrainRayActor:
 
     def init(self, master: tuple[str, int] | None, role: str, with_ref: bool | None) -> int:
         """Join the other ranks, build the model, load it; the number of the first rollout."""
+        import ray
+
+        # Megatron-core tells of every optional package that is not there, and of defaults of its own.
+        warnings.filterwarnings("ignore", module=r"megatron\.")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Megatron-core tells of every optional package that is not there
+            warnings.simplefilter("ignore")
             from vime.backends.megatron_utils.actor import MegatronTrainRayActor
             from vime.backends.megatron_utils.update_weight.make import make_sync
 
-        self._trainer = MegatronTrainRayActor(self._world_size, self._rank, *(master or ()), make_sync=make_sync)
+        local_rank = visible_place(ray.get_gpu_ids(), os.environ)
+        self._trainer = MegatronTrainRayActor(
+            self._world_size, self._rank, *(master or (None, None)), make_sync, local_rank
+        )
         return self._trainer.init(self._config, role, with_ref)
 
     def train(self, rollout_id: int, rollout_data: Any) -> Mapping[str, float]:
@@ -73,6 +80,17 @@ class TrainRayActor:
     def call(self, method: str, *arguments: Any) -> Any:
         """Another method of the trainer."""
         return getattr(self._trainer, method)(*arguments)
+
+
+def visible_place(gpus: Sequence[int | str], environ: Mapping[str, str]) -> int:
+    """Where the GPU that Ray gave an actor stands among those that its process sees; 0 without any.
+
+    Ray lets an actor see its own alone, unless it was told to leave CUDA_VISIBLE_DEVICES as it is.
+    """
+    visible = environ.get("CUDA_VISIBLE_DEVICES")
+    if not gpus:
+        return 0
+    return [one.strip() for one in visible.split(",")].index(str(gpus[0])) if visible else int(gpus[0])
 
 
 def _figures(report: Any) -> dict[str, float]:

@@ -58,12 +58,14 @@ class PartialSample:
             sample.response_length += len(ids)
         self.sample.response = self._text + (delta.text or "")
 
-    def finish(self, answer: Answer, spans: Sequence[dict[str, Any]] | None, whole_text: bool) -> None:
-        """Take over how the request ended: counters, weight versions, routed experts, status. With `whole_text` nothing
-        was trimmed from the text, which is then made to be that of all tokens together."""
+    def decode_all(self) -> None:
+        """Make the text that of all tokens together, if it was so before: chunks of broken characters may add up to another."""
+        if self._is_decoded:
+            self.sample.response = self._decode(response_of(self.sample))
+
+    def finish(self, answer: Answer, spans: Sequence[dict[str, Any]] | None) -> None:
+        """Take over how the request ended: counters, weight versions, routed experts, status."""
         sample = self.sample
-        if whole_text and self._is_decoded:
-            sample.response = self._decode(response_of(sample))
         sample.weight_versions = [*sample.weight_versions, *(span["version"] for span in (spans or ())[:-1])]
         sample.append_response_tokens(self._args, log_probs=(), meta_info=answer["meta_info"])
         sets = TopPSets.of(sample.rollout_top_p_token_ids, sample.rollout_top_p_token_offsets)

@@ -55,7 +55,10 @@ class StreamReading:
             self._span.set("malformed_events", self.malformed)
         if self._doubtful:
             self._partial.rewind()
-        elif self._has_ended():
+            return
+        if not self._is_trimmed():
+            self._partial.decode_all()
+        if self._has_ended():
             self._settle()
 
     async def _chunks(self, url: str, headers: Mapping[str, str] | None, limit: asyncio.Timeout) -> None:
@@ -99,6 +102,11 @@ class StreamReading:
         self._partial.add(delta)
         self._last = delta if delta.finish_reason or not self._has_ended() else self._last
 
+    def _is_trimmed(self) -> bool:
+        """Whether what ended the text may have been cut from it."""
+        by_stop = self._has_ended() and self._last.finish_reason == "stop"
+        return by_stop and not self._answers.request.asked.no_stop_trim
+
     def _has_ended(self) -> bool:
         return self._last is not None and self._last.finish_reason is not None
 
@@ -120,8 +128,7 @@ class StreamReading:
     def _settle(self) -> None:
         """Take over how it ended."""
         answer, spans = self._answers.answer(), self._last.weight_versions
-        whole_text = answer.finish_type == "length" or self._answers.request.asked.no_stop_trim
-        self._partial.finish(answer, spans, whole_text)
+        self._partial.finish(answer, spans)
         meta = answer["meta_info"]
         self._span.update(build_vllm_meta_trace_attrs(meta))
         self._span.update({name: meta[name] for name in _SPECULATION if name in meta})

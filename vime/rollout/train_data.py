@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vime.errors import travels
+from vime.rollout.certainty import contradicted
 from vime.rollout.groups import Group, leaves
 from vime.rollout.hooks import load_hook
 from vime.rollout.rewarding import check_reward, reward_failed
@@ -55,6 +56,12 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
     for sample in flat:
         _fill_loss_mask(sample)
         check_sample(args, sample)
+    if getattr(args, "loss_type", "policy_loss") == "policy_loss" and (filled := contradicted(flat)):
+        raise SampleInvalid(
+            filled,
+            "rollout_log_probs are all 0 (probability 1), as are those of another sample of its prompt that differs",
+            "they were filled in, and not returned by an engine",
+        )
     ids = _rollout_ids(rollouts)
     raw, rewards = post_process_rewards(args, flat)
     masks = [sample.loss_mask for sample in flat]
@@ -188,18 +195,14 @@ def _check_log_probs(sample: Sample) -> None:
         return
     if sample.rollout_log_probs is None:
         raise SampleInvalid(sample, "no rollout_log_probs", "keep those that the engine returned with the tokens")
-    values = [sample.rollout_log_probs[i] for i in trained]
-    for position, value in zip(trained, values, strict=True):
+    for position in trained:
+        value = sample.rollout_log_probs[position]
         if value is None or not math.isfinite(value) or not _NO_LOGPROB < value <= _ROUNDING:
             raise SampleInvalid(
                 sample,
                 f"rollout_log_probs is {value} at response position {position}",
                 "a logprob is finite and at most 0; -9999 is the engine's word for none",
             )
-    if len(values) > 1 and not any(values):
-        raise SampleInvalid(
-            sample, "rollout_log_probs are all 0 (probability 1)", "they were filled in, and not returned by an engine"
-        )
 
 
 def _check_top_p(args: Namespace, sample: Sample) -> None:

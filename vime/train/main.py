@@ -76,7 +76,8 @@ def _loop(config: Config, run: RayRun, schedule: Schedule, around: "_Around") ->
     if schedule.first >= schedule.total > 0:
         done = f"{schedule.total} of {schedule.total} rollouts are done already: nothing is left to train"
         progress.say(f"{done}; set --num-rollout higher to go on")
-    loop(run, schedule, config.args.save is not None, _Record(config.args, progress), around.stop)
+    saves = config.args.save is not None or config.args.save_hf is not None
+    loop(run, schedule, saves, _Record(config.args, progress), around.stop)
     log.event("end")
 
 

@@ -60,8 +60,12 @@ class RayRun:
             self._tell("engine_killed", f"{what}; killed")
 
     def save(self, rollout_id: int) -> None:
-        """A checkpoint of all that going on needs. The prompts' part first: the trainer's marker makes both count."""
-        result(self._manager.save.remote(rollout_id), _MANAGER)
+        """A checkpoint of all that going on needs, where --save asks for it, and the weights where --save-hf does.
+
+        The prompts' part comes first: the trainer's marker makes both count.
+        """
+        if self._args.save is not None:
+            result(self._manager.save.remote(rollout_id), _MANAGER)
         if self._trainer is not None:
             self._trainer.save_model(rollout_id)
 

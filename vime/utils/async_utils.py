@@ -11,6 +11,7 @@ __all__ = ["AsyncLoopThread", "get_async_loop", "run"]
 
 T = TypeVar("T")
 _CLEAN_UP_SECONDS = 10.0
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class AsyncLoopThread:
@@ -53,9 +54,14 @@ async def _until_over(coro: Coroutine[Any, Any, T], over: threading.Event) -> T:
         over.set()
 
 
-@cache
 def get_async_loop() -> AsyncLoopThread:
-    """The process's background loop, started by the first call."""
+    """The process's background loop, started by the first call, from whichever thread that comes."""
+    with _ONE_AT_A_TIME:  # a cache alone lets two first calls make two, and one would cancel what runs in the other
+        return _background()
+
+
+@cache
+def _background() -> AsyncLoopThread:
     thread = AsyncLoopThread()
     atexit.register(thread.close)
     return thread

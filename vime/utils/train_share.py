@@ -14,6 +14,8 @@ from vime.utils.dp_schedule import updates_of_batch
 PER_TOKEN_COLUMNS = ("loss_masks", "rollout_log_probs", "teacher_log_probs")
 """Columns with one entry a response token."""
 REQUIRED_COLUMNS = ("tokens", "response_lengths", "rewards", "loss_masks")
+TOP_P_COLUMNS = ("rollout_top_p_token_ids", "rollout_top_p_token_offsets")
+"""A sample's words that sampling kept, flat int32, and where each response token's begin, [R + 1] int32."""
 WHOLE_BATCH_COLUMNS = ("raw_reward",)
 """Columns that every rank is given whole, because metrics group them by prompt."""
 
@@ -39,9 +41,14 @@ def check_columns(batch: Mapping[str, Sequence[Any]]) -> None:
     for position in range(count):
         _check_sample(batch, position)
     _check_rewards(batch)
-    logprobs = batch.get("rollout_log_probs")
-    if logprobs is not None:
-        _check_not_all_zero(logprobs, batch["loss_masks"])
+
+
+def require_engine_columns(args: Any, batch: Mapping[str, Any]) -> None:
+    """What a policy is trained on is there: the engine's logprobs and, with a nucleus, the words that it kept."""
+    if batch.get("rollout_log_probs") is None:
+        raise MalformedTrainData("the engine's logprobs (rollout_log_probs) are missing for every sample")
+    if args.rollout_top_p < 1 and any(batch.get(name) is None for name in TOP_P_COLUMNS):
+        raise MalformedTrainData(f"the words that --rollout-top-p kept are missing ({', '.join(TOP_P_COLUMNS)})")
 
 
 def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapping[str, int]) -> dict[str, Any]:
@@ -50,7 +57,7 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
     `parallel` as `build_dp_schedule` takes it. Beside the columns: `partition` (positions in the batch), `total_lengths`,
     `micro_batch_indices` (indices into the share), `num_microbatches`, `global_batch_sizes` (rollouts) and
     `global_token_sums` (unmasked tokens) of each update, and `rollout_mask_sums`: what each sample's loss is divided by,
-    the unmasked tokens of its rollout or args.loss_constant_length.
+    the unmasked tokens of its rollout (`rollout_trained_tokens`) or args.loss_constant_length.
     Raises MalformedTrainData and TooFewSamples.
     """
     check_columns(batch)
@@ -64,7 +71,13 @@ def share_of_rank(args: Any, batch: Mapping[str, Any], rank: int, parallel: Mapp
     for rollout_id, number in zip(rollout_ids, trained, strict=True):
         of_rollout[rollout_id] = of_rollout.get(rollout_id, 0) + number
     fixed = getattr(args, "loss_constant_length", None)
-    whole = {**batch, "total_lengths": lengths, "rollout_mask_sums": [fixed or of_rollout[one] for one in rollout_ids]}
+    tokens = [of_rollout[one] for one in rollout_ids]
+    whole = {
+        **batch,
+        "total_lengths": lengths,
+        "rollout_trained_tokens": tokens,
+        "rollout_mask_sums": [fixed or own for own in tokens],
+    }
     micro_batches = [one for update in updates for one in update.ranks[rank]]
     mine = [i for one in micro_batches for i in one]
     share = {
@@ -110,14 +123,6 @@ def _check_rewards(batch: Mapping[str, Sequence[Any]]) -> None:
     for position, reward in enumerate(batch["rewards"]):
         if isinstance(reward, bool) or not isinstance(reward, (int, float)) or not math.isfinite(reward):
             raise _bad(batch, position, f"the reward is {reward!r}, which is no finite number")
-
-
-def _check_not_all_zero(logprobs: Sequence[Sequence[float]], masks: Sequence[Sequence[int]]) -> None:
-    trained = [value for one, mask in zip(logprobs, masks, strict=True) for value, entry in zip(one, mask) if entry]
-    if trained and not any(trained):
-        raise MalformedTrainData(
-            f"the engine's logprobs of all {len(trained)} trained tokens are 0, that is, certain: it did not report them"
-        )
 
 
 def _bad(batch: Mapping[str, Sequence[Any]], position: int, what: str) -> MalformedTrainData:

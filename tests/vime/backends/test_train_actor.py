@@ -1,6 +1,8 @@
 """A rank that trains, on the real model: what its loss is, what it refuses, and that packing does not matter."""
 
+import itertools
 import math
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,9 @@ from train_world import (
     with_engine_log_probs,
 )
 
-from vime.backends.megatron_utils.train_step import NonFiniteUpdate
+from vime.backends.megatron_utils.agreement import measure_agreement
+from vime.backends.megatron_utils.checkpoint import TrainState
+from vime.backends.megatron_utils.train_step import NonFiniteUpdate, Update, apply_update
 from vime.learning.agreement import EngineDisagrees
 from vime.utils.train_share import MalformedTrainData
 
@@ -80,6 +84,14 @@ def test_neither_packing_nor_order_changes_an_update(model: Path, weighting: lis
         assert largest_difference(weights, its) < 1e-4
 
 
+def test_what_a_loss_divides_by_does_not_change_the_rollouts_figures(model: Path) -> None:
+    plain, _ = trained(model, "--save-debug-train-data", "/dev/null")
+    fixed, _ = trained(model, "--save-debug-train-data", "/dev/null", "--loss-constant-length", "3")
+    assert fixed["train/loss"] != pytest.approx(plain["train/loss"])
+    for name in ("rollout/log_probs", "rollout/advantages"):
+        assert fixed[name] == pytest.approx(plain[name], abs=1e-6), name
+
+
 def test_the_loss_is_the_formula_and_its_gradient(model: Path, other: Path) -> None:
     """Against transformers' model in float64 and a loop over samples."""
     words = ["--entropy-coef", "0.05", "--use-kl-loss", "--kl-loss-coef", "0.3", "--kl-loss-type", "k3"]
@@ -130,7 +142,8 @@ TWO = ["--global-batch-size", "8", *WIDE]
 KL = ["--use-kl-loss", "--kl-loss-coef", "0.5", "--kl-loss-type", "k2"]
 EFFECTS = {
     "eps-clip": ([], ["--eps-clip", "0.01"]),
-    "eps-clip-high": ([], ["--eps-clip-high", "0.0001"]),
+    # An update moves ratios far, so that hardly one is between two narrow bounds.
+    "eps-clip-high": (["--eps-clip-high", "9"], ["--eps-clip-high", "0.0001"]),
     "eps-clip-c": (["--eps-clip", "0.9", "--eps-clip-high", "9"], ["--eps-clip-c", "1.01"]),
     "entropy-coef": ([], ["--entropy-coef", "0.1"]),
     "kl-loss-coef": (KL, ["--kl-loss-coef", "0.1"]),
@@ -168,6 +181,21 @@ EFFECTS = {
         ["--loss-type", "custom_loss", "--custom-loss-function-path", f"{__name__}.mean_logit"],
     ),
     "global-batch-size": ([], ["--global-batch-size", "4"]),
+    "optimizer": ([], ["--optimizer", "sgd"]),
+    "adam-beta1": ([], ["--adam-beta1", "0.5"]),
+    "adam-beta2": ([], ["--adam-beta2", "0.5"]),
+    "adam-eps": ([], ["--adam-eps", "0.1"]),
+    "weight-decay": ([], ["--weight-decay", "0.5"]),
+    "clip-grad": (["--adam-eps", "0.1"], ["--clip-grad", "0.01"]),
+    "lr": ([], ["--lr", "1e-3"]),
+    "lr-decay-style": ([], ["--lr-decay-style", "linear"]),
+    "min-lr": ([], ["--min-lr", "9e-3"]),
+    "lr-decay-iters": ([], ["--lr-decay-iters", "3"]),
+    "lr-warmup-iters": ([], ["--lr-warmup-iters", "2"]),
+    "lr-warmup-fraction": ([], ["--lr-warmup-fraction", "0.5"]),
+    "lr-warmup-init": (["--lr-warmup-iters", "2"], ["--lr-warmup-init", "1e-3"]),
+    "freeze": ([], ["--freeze-params-name-list", "embedding"]),
+    "only-train": ([], ["--only-train-params-name-list", "embedding"]),
 }
 """Option -> (what it is set beside, the option)."""
 
@@ -204,6 +232,66 @@ def test_every_option_of_the_algorithm_changes_what_is_learnt(option: str, model
     figures, having = trained(model, *base, *words, change=noisy)
     assert math.isfinite(figures["train/loss"])
     assert largest_difference(without, having) > 1e-5
+
+
+def test_the_optimizer_forgets_where_it_is_told_to(model: Path) -> None:
+    def twice(*words: str) -> list[Any]:
+        with one_actor(train_args(model, *words)) as actor:
+            for number in range(2):
+                actor.train(number, with_engine_log_probs(actor, made_rollout(seed=number)))
+            return weights_of(actor)
+
+    assert largest_difference(twice(), twice("--reset-optimizer-states")) > 1e-4
+
+
+def test_what_is_trained_on_is_dumped_with_what_was_made_of_it(model: Path, tmp_path: Path) -> None:
+    figures, _ = trained(model, "--save-debug-train-data", str(tmp_path / "{rollout_id}" / "data.pt"))
+    dump = torch.load(tmp_path / "0" / "data.pt", weights_only=False)
+    rollout = made_rollout()
+    assert [one["sample_index"] for one in dump["samples"]] == rollout["sample_indices"]
+    for sample, tokens, reward in zip(dump["samples"], rollout["tokens"], rollout["rewards"], strict=True):
+        assert sample["tokens"].tolist() == tokens
+        assert sample["advantages"].tolist() == pytest.approx([reward] * len(sample["log_probs"]))
+        assert (sample["log_probs"] - sample["rollout_log_probs"]).abs().max() < 1e-5
+    assert figures["train/train_rollout_logprob_abs_diff"] < 1e-5
+
+
+def in_a_nucleus(rollout: Rollout) -> Rollout:
+    """Half of the words for each token, the token itself among them."""
+    chance = torch.Generator().manual_seed(2)
+    ids, offsets = [], []
+    for tokens, length in zip(rollout["tokens"], rollout["response_lengths"]):
+        sets = [
+            sorted({token, *torch.randperm(97, generator=chance)[:48].tolist()})
+            for token in tokens[len(tokens) - length :]
+        ]
+        ids.append([word for one in sets for word in one])
+        offsets.append([0, *itertools.accumulate(len(one) for one in sets)])
+    return {**rollout, "rollout_top_p_token_ids": ids, "rollout_top_p_token_offsets": offsets}
+
+
+@pytest.mark.parametrize("updates", [[], ["--global-batch-size", "8"]])
+def test_logprobs_are_those_of_the_nucleus_that_was_sampled_from(model: Path, updates: list[str]) -> None:
+    """The engine's, of transformers' model over the kept words; both passes of the trainer agree with them."""
+    from transformers import AutoModelForCausalLM
+
+    policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32)
+    rollout, words = in_a_nucleus(made_rollout()), ["--rollout-top-p", "0.9", "--debug-train-only", *updates]
+    rollout["rollout_log_probs"] = []
+    for i, tokens in enumerate(rollout["tokens"]):
+        start, bounds = len(tokens) - rollout["response_lengths"][i], rollout["rollout_top_p_token_offsets"][i]
+        logits = policy(torch.tensor([tokens])).logits[0, start - 1 : -1].detach()
+        kept = [rollout["rollout_top_p_token_ids"][i][a:b] for a, b in itertools.pairwise(bounds)]
+        rollout["rollout_log_probs"].append(
+            [float(row[word] - row[own].logsumexp(0)) for row, own, word in zip(logits, kept, tokens[start:])]
+        )
+    with one_actor(train_args(model, *words)) as actor:
+        figures = actor.train(0, rollout)
+        assert figures["train/train_rollout_logprob_abs_diff_max"] < 1e-5
+        assert figures["train/grad_norm"] > 0.1
+        del rollout["rollout_top_p_token_ids"]
+        with pytest.raises(MalformedTrainData, match="the words that --rollout-top-p kept are missing"):
+            actor.train(1, rollout)
 
 
 def test_what_stands_at_masked_tokens_has_no_effect(model: Path) -> None:
@@ -259,7 +347,11 @@ SPOILT: dict[str, tuple[Callable[[Rollout], Any], str]] = {
         lambda r: r["rollout_log_probs"][4].__setitem__(0, math.nan),
         "sample 104 .*nan at response token 0",
     ),
-    "all zero": (lambda r: r.update(rollout_log_probs=[[0.0] * n for n in r["response_lengths"]]), "are 0"),
+    "all zero": (lambda r: r.update(rollout_log_probs=[[0.0] * n for n in r["response_lengths"]]), "sample 1.*are 0"),
+    "one all zero": (
+        lambda r: r["rollout_log_probs"].__setitem__(6, [0.0] * r["response_lengths"][6]),
+        "sample 106: the engine's logprobs of all its trained tokens are 0",
+    ),
     "reward": (lambda r: r["rewards"].__setitem__(1, math.inf), "sample 101 .*reward is inf"),
     "mask": (lambda r: r["loss_masks"][1].append(1), "sample 101 .*loss_masks"),
     "no prompt": (lambda r: r["response_lengths"].__setitem__(0, len(r["tokens"][0])), "sample 100 .*prompt"),
@@ -275,6 +367,17 @@ def test_malformed_data_is_refused_by_name(what: str, model: Path) -> None:
         spoil(data)
         with pytest.raises(MalformedTrainData, match=message):
             actor.train(0, data)
+
+
+def test_logprobs_that_rounding_made_0_are_no_error_where_the_trainer_is_certain_too(model: Path) -> None:
+    share = {"response_lengths": [3, 2], "sample_indices": [7, 8], "loss_masks": [torch.ones(3), torch.ones(2)]}
+    share["rollout_log_probs"] = [torch.zeros(3), torch.tensor([-1.0, 0.0])]
+    with one_actor(train_args(model)):
+        found = [
+            measure_agreement(share, {0: torch.full((3,), own), 1: torch.tensor([-1.0, 0.0])}) for own in (-1e-7, -0.1)
+        ]
+    assert [one.filled_in for one in found] == [None, "sample 7"]
+    assert found[0].max < 1e-6 and found[1].worst_sample == "sample 7"
 
 
 def poison(args: Any, rollout_data: dict) -> None:
@@ -303,6 +406,21 @@ def test_a_gradient_that_is_not_finite_changes_nothing(model: Path) -> None:
         with pytest.raises(NonFiniteUpdate, match="gradient"):
             actor.train(0, with_engine_log_probs(actor, data))
         assert largest_difference(before, weights_of(actor)) == 0
+
+
+@pytest.mark.parametrize(("dtype", "fails"), [("float16", False), ("bfloat16", True)])
+def test_an_overflow_of_float16_only_lowers_the_scale(dtype: str, fails: bool) -> None:
+    class Optimizer:
+        zero_grad = staticmethod(lambda: None)
+        step = staticmethod(lambda: (False, math.nan, None))
+
+    args = Namespace(dtype=dtype, nonfinite_update="error")
+    trainer, update = TrainState([], Optimizer(), None), Update(0, (), 1, 1)
+    if fails:
+        with pytest.raises(NonFiniteUpdate):
+            apply_update(args, trainer, update)
+    else:
+        assert apply_update(args, trainer, update)[0] is False
 
 
 def test_one_update_needs_no_pass_before_it_and_several_do(model: Path) -> None:

@@ -85,6 +85,22 @@ def test_a_run_that_resumes_goes_on_exactly(model: Path, tmp_path: Path) -> None
     resumed.close()
 
 
+def test_a_run_that_begins_from_another_ones_weights_begins_at_0(model: Path, tmp_path: Path) -> None:
+    """Named with --finetune, or as the reference alone; neither its step size nor what its optimizer remembers go on."""
+    saved = str(tmp_path / "saved")
+    with one_actor(train_args(model, "--save", saved)) as actor:
+        run(actor, 0, 1)
+        actor.save_model(1)
+        weights, rate = weights_of(actor), actor.trainer.optimizer.param_groups[0]["lr"]
+    for words in (["--load", saved, "--finetune"], [*KL, "--ref-load", saved]):
+        actor = MegatronTrainRayActor()
+        assert actor.init(train_args(model, *words)) == 0
+        assert largest_difference(weights, weights_of(actor)) == 0
+        assert actor.trainer.scheduler.num_steps == 0 and actor.trainer.optimizer.param_groups[0]["lr"] > rate
+        assert not any(part.optimizer.state for part in actor.trainer.optimizer.parts)
+        actor.close()
+
+
 class FakeSync:
     """Takes what it is sent; fails when told to."""
 
@@ -197,3 +213,17 @@ def test_each_update_has_its_figures(model: Path) -> None:
         names |= {"rollout/log_probs", "rollout/rollout_log_probs", "rollout/advantages", "rollout/returns"}
         names |= {"perf/actor_train_time", "perf/log_probs_time", "perf/actor_train_tok_per_s", "rollout/raw_reward"}
         assert names <= set(figures)
+
+
+def test_a_rank_joins_with_the_device_and_the_place_it_was_given(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def joined(*ranks: int, **more: Any) -> None:
+        asked.update(more, ranks=ranks)
+        raise InterruptedError
+
+    monkeypatch.setattr("vime.backends.megatron_utils.actor.init_parallel", joined)
+    with pytest.raises(InterruptedError):
+        MegatronTrainRayActor(4, 2, "host", 7, local_rank=1).init(train_args(model).replace(device="cuda"))
+    assert (asked["ranks"], asked["local_rank"], asked["master"]) == ((2, 4), 1, "host:7")
+    assert asked["device"].kind == "cuda"

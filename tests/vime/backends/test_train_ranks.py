@@ -53,9 +53,12 @@ def test_two_ranks_train_as_one_does(layout: str, alone: tuple, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_ranks_with_different_numbers_of_micro_batches_train_as_one_does(alone: tuple, tmp_path: Path) -> None:
+@pytest.mark.parametrize("weighting", [[], ["--calculate-per-token-loss"]])
+def test_ranks_with_different_numbers_of_micro_batches_train_as_one_does(
+    weighting: list[str], alone: tuple, tmp_path: Path
+) -> None:
     """Each sample stands alone, and 15 do not divide by 2."""
-    words = ["--max-tokens-per-gpu", "2", "--entropy-coef", "0.01", "--adam-eps", "1e-2"]
+    words = ["--max-tokens-per-gpu", "2", "--entropy-coef", "0.01", "--adam-eps", "1e-2", *weighting]
     rollouts = [made_rollout(count=15, seed=9)]
     (one, *_), weights = train_on_ranks(train_args(alone[0], *words), rollouts, 1, tmp_path / "one")
     two, of_both = train_on_ranks(train_args(alone[0], *words, *LAYOUTS["data"]), rollouts, 2, tmp_path / "two")

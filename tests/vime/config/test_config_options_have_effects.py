@@ -18,8 +18,9 @@ READ_BY_FIELD = {"adam_beta1", "adam_beta2", "adam_eps"}
 ONE_VALUE = {"train_backend"}
 BY_RULES = {"custom_config_path", "keep_old_actor", "num_steps_per_rollout", "update_weight_mode", "use_routing_replay"}
 """Refused, or made into other options, by vime.config itself."""
-READ_IN_VAIN = {"offload_rollout", "wandb_always_use_train_step"}
-"""The one lets an engine sleep, and the loop sends none to sleep; the other is for log functions of one's own."""
+READ_IN_VAIN = {"offload_rollout", "wandb_always_use_train_step", "lambd", "megatron_config_path"}
+"""The first lets an engine sleep, and the loop sends none to sleep; the second is for log functions of one's own; the last two
+are parameters of functions for upstream's code."""
 UNUSED_MODULES = {"utils/health_monitor.py"}
 """Upstream's, for code of one's own; the loop does not use it."""
 

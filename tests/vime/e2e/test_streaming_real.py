@@ -111,7 +111,7 @@ def test_abort_at_every_kth_token_and_go_on(args, uninterrupted, every, told, mo
                 await generate_streaming(args, sample, dict(GREEDY))
                 lengths.append(sample.response_length)
                 assert len(sample.rollout_log_probs) == len(sample.loss_mask) == sample.response_length
-                assert sample.response == state.tokenizer.decode(response_of(sample))
+                assert sample.response == state.tokenizer.decode(response_of(sample), skip_special_tokens=True)
         await asyncio.gather(*tasks)
         return sample, lengths
 

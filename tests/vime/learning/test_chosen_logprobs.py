@@ -1,5 +1,8 @@
 """Logprob and entropy of chosen tokens against log_softmax in float64, whole and in parts."""
 
+import threading
+from collections.abc import Callable
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -150,14 +153,8 @@ class FakeGroup:
         return self._size
 
 
-@pytest.mark.parametrize("width", [10, 25])
-def test_a_divided_vocabulary_is_the_whole_one(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ranks in threads: what each sends is added up (or the largest taken) as all_reduce does. The last may be padding."""
-    import threading
-
-    logits, chosen = made(9, 20)
-    ranks = 3
-    padded = torch.nn.functional.pad(logits, (0, width * ranks - 20))
+def in_ranks(ranks: int, run: Callable[["FakeGroup"], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks in threads: what each sends is added up (or the largest taken) as all_reduce does."""
     sent: dict[int, torch.Tensor] = {}
     barrier = threading.Barrier(ranks)
 
@@ -169,19 +166,46 @@ def test_a_divided_vocabulary_is_the_whole_one(width: int, monkeypatch: pytest.M
         barrier.wait()
 
     monkeypatch.setattr("vime.learning.logprobs.dist.all_reduce", all_reduce)
-    found: dict[int, tuple] = {}
-
-    def run(rank: int) -> None:
-        own = padded[:, rank * width : (rank + 1) * width].clone().requires_grad_()
-        out = chosen_logprobs(
-            own, chosen, group=FakeGroup(rank, ranks), with_entropy=True, entropy_grad=True, vocab_size=20, chunk=4
-        )
-        (out[0].sum() + 2 * out[1].sum()).backward()
-        found[rank] = (*(one.detach() for one in out), own.grad)
-
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(ranks)]
+    threads = [threading.Thread(target=run, args=(FakeGroup(rank, ranks),)) for rank in range(ranks)]
     [thread.start() for thread in threads]
     [thread.join(20) for thread in threads]
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.3])
+def test_a_rank_may_have_none_of_the_words_that_were_kept(temperature: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    logits, chosen = made(5, 20)
+    chosen = chosen % 10
+    keep = torch.arange(20).expand(5, 20) < 10
+    found: dict[int, tuple] = {}
+
+    def run(group: "FakeGroup") -> None:
+        part = slice(10 * group.rank(), 10 * group.rank() + 10)
+        own = logits[:, part].clone().requires_grad_()
+        mine, _ = chosen_logprobs(own, chosen, group=group, keep=keep[:, part], temperature=temperature)
+        mine.sum().backward()
+        found[group.rank()] = (mine.detach(), own.grad)
+
+    in_ranks(2, run, monkeypatch)
+    whole, _ = reference(logits[:, :10], chosen, temperature)
+    torch.testing.assert_close(found[1][0].double(), whole, rtol=1e-5, atol=1e-5)
+    assert found[0][1].isfinite().all() and found[0][1].abs().sum() > 0 and found[1][1].eq(0).all()
+
+
+@pytest.mark.parametrize("width", [10, 25])
+def test_a_divided_vocabulary_is_the_whole_one(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last ranks may be padding alone."""
+    logits, chosen = made(9, 20)
+    ranks = 3
+    padded = torch.nn.functional.pad(logits, (0, width * ranks - 20))
+    found: dict[int, tuple] = {}
+
+    def run(group: "FakeGroup") -> None:
+        own = padded[:, group.rank() * width : (group.rank() + 1) * width].clone().requires_grad_()
+        out = chosen_logprobs(own, chosen, group=group, with_entropy=True, entropy_grad=True, vocab_size=20, chunk=4)
+        (out[0].sum() + 2 * out[1].sum()).backward()
+        found[group.rank()] = (*(one.detach() for one in out), own.grad)
+
+    in_ranks(ranks, run, monkeypatch)
     leaf = logits.double().requires_grad_()
     logprobs, entropy = reference(leaf, chosen)
     (logprobs.sum() + 2 * entropy.sum()).backward()

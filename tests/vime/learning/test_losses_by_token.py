@@ -80,6 +80,12 @@ def test_only_the_last_estimator_is_held_within_bounds_and_another_is_refused() 
         compute_approx_kl(*far, "k9")
 
 
+def test_the_bounded_estimator_has_no_gradient_beyond_its_bound_however_far() -> None:
+    log_probs = torch.tensor([-200.0, -5.0, -1.0], requires_grad=True)
+    compute_approx_kl(log_probs, torch.tensor([-0.5, -0.5, -1.5]), "low_var_kl").sum().backward()
+    assert log_probs.grad.tolist() == pytest.approx([0.0, 0.0, 1 - math.exp(-0.5)])
+
+
 def test_a_sequence_ratio_is_of_the_unmasked_tokens() -> None:
     new, old = (
         [torch.tensor([-1.0, NAN, -2.0]), torch.tensor([-1.0])],

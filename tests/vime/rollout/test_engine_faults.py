@@ -129,7 +129,7 @@ def test_a_request_that_is_refused_is_not_sent_again(world):
 
 def test_an_engine_without_a_router(world):
     with serving([turn("ok")], server=SingleEngine) as server:
-        args, source = world(server.port, over_sampling_batch_size=6)
+        args, source = world(server.port, over_sampling_batch_size=6, vllm_server_concurrency=1)
         assert len(generate_rollout(args, 0, source).samples) == 4
         assert "/abort_requests" in server.engine.control
 

@@ -89,7 +89,6 @@ def test_a_sample_whose_reward_failed_does_not_count():
         ({"loss_mask": [1, 2, 1]}, "other entries than 0 and 1"),
         ({"rollout_log_probs": [-1.0]}, "rollout_log_probs has 1 entries"),
         ({"rollout_log_probs": None}, "no rollout_log_probs"),
-        ({"rollout_log_probs": [0.0, 0.0, 0.0]}, r"all 0 \(probability 1\)"),
         ({"rollout_log_probs": [-1.0, math.nan, -1.0]}, "rollout_log_probs is nan at response position 1"),
         ({"rollout_log_probs": [-1.0, -math.inf, -1.0]}, "is -inf at response position 1"),
         ({"rollout_log_probs": [-1.0, None, -1.0]}, "is None at response position 1"),
@@ -106,6 +105,34 @@ def test_what_must_not_be_trained_on_is_named(change, message):
         convert([sample(0, 0.0), wrong])
     assert raised.value.sample_index == 12
     assert "3 response tokens" in str(raised.value) and "2 turn(s)" in str(raised.value)
+
+
+def certain(*response, mask=None, index=0):
+    made = sample(3, 1.0, length=0, index=index)
+    made.append_response_tokens(tokens=list(response), log_probs=[0.0] * len(response), text="x")
+    made.loss_mask = mask or [1] * len(response)
+    return made
+
+
+def test_logprobs_filled_with_0_contradict_themselves():
+    with pytest.raises(SampleInvalid, match=r"all 0 \(probability 1\), .* that differs; they were filled in") as raised:
+        convert([certain(5, 6, index=1), certain(5, 6, index=2), certain(5, 7, index=3)])
+    assert raised.value.sample_index == 3
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [certain(5, 6)],
+        [sample(3, 0.0)],
+        [certain(5, 7, mask=[1, 0])],
+        [certain(5, 6, 7)],
+    ],
+    ids=["the same", "an uncertain one", "a difference that no policy made", "a longer one"],
+)
+def test_a_policy_that_is_certain_of_its_one_answer_is_no_error(others):
+    """Probabilities above 1 - 6e-8 have the logprob 0 in float32."""
+    convert([certain(5, 6), *others])
 
 
 @pytest.mark.parametrize("reward", [None, math.nan, "1"])

@@ -3,6 +3,8 @@
 import asyncio
 import multiprocessing
 import socket
+import subprocess
+import sys
 import time
 from types import SimpleNamespace
 
@@ -164,3 +166,15 @@ def test_closing_the_loop_closes_what_it_holds():
     thread.close()
     thread.close()
     assert closed == [True] and thread.loop.is_closed() and opened is not None
+
+
+def test_there_is_one_background_loop_whoever_asks_first():
+    program = (
+        "import sys, threading\nsys.setswitchinterval(1e-6)\nfrom vime.utils.async_utils import get_async_loop\n"
+        "found, ready = [], threading.Barrier(8)\n"
+        "def ask(): ready.wait(); found.append(get_async_loop())\n"
+        "asking = [threading.Thread(target=ask) for _ in range(8)]\n"
+        "[one.start() for one in asking]; [one.join() for one in asking]\nprint(len(set(map(id, found))))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"

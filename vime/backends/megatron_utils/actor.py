@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from megatron.core import parallel_state
 
 from vime.backends.megatron_utils import train_step as step
+from vime.backends.megatron_utils.agreement import EngineWeights, engine_agreement
 from vime.backends.megatron_utils.checkpoint import TrainState, save_checkpoint
 from vime.backends.megatron_utils.data import to_tensors
 from vime.backends.megatron_utils.log_prob_pass import compute_log_probs
@@ -20,9 +22,10 @@ from vime.backends.megatron_utils.start import start_trainer, wants_reference
 from vime.backends.megatron_utils.stopwatch import Stopwatch
 from vime.backends.megatron_utils.update_weight.plan import describe, plan_weights
 from vime.backends.megatron_utils.weights import save_hf
-from vime.learning.agreement import bounds_of, check_agreement
+from vime.device import detect
+from vime.observability.train_data_utils import save_debug_train_data
 from vime.utils.misc import load_function
-from vime.utils.train_share import MalformedTrainData, share_of_rank
+from vime.utils.train_share import require_engine_columns, share_of_rank
 from vime.utils.types import RolloutBatch
 
 Metrics = dict[str, float]
@@ -38,8 +41,9 @@ class MegatronTrainRayActor:
         master_addr: str | None = None,
         master_port: int | None = None,
         make_sync: Callable[[Namespace, Sequence[str]], Sync] | None = None,
+        local_rank: int = 0,
     ) -> None:
-        self._world, self._rank = world_size, rank
+        self._world, self._rank, self._local_rank = world_size, rank, local_rank
         self._master = f"{master_addr}:{master_port}" if master_addr is not None else None
         self._make_sync = make_sync
         self._steps: list[Metrics] = []
@@ -62,7 +66,13 @@ class MegatronTrainRayActor:
             raise NotImplementedError("the trainer's ranks share layers (tensor) and data, not stages or sequences")
         self.args = args
         self.parallel: Parallel = init_parallel(
-            self._rank, self._world, tp=args.tensor_model_parallel_size, master=self._master, seed=args.seed
+            self._rank,
+            self._world,
+            tp=args.tensor_model_parallel_size,
+            master=self._master,
+            device=detect(args.device),
+            seed=args.seed,
+            local_rank=self._local_rank,
         )
         if args.custom_megatron_init_path is not None:
             load_function(args.custom_megatron_init_path)(args)
@@ -91,9 +101,13 @@ class MegatronTrainRayActor:
                 compute_advantages_and_returns(self.args, share)
             if self.args.rollout_data_postprocess_path is not None:
                 load_function(self.args.rollout_data_postprocess_path)(self.args, rollout_id, share)
+            self._dump(rollout_id, share)
             figures = {}
             if "log_probs" in share:
-                figures = self._agreement(rollout_id, share, dict(enumerate(share["log_probs"])))
+                log_probs = dict(enumerate(share["log_probs"]))
+                figures = engine_agreement(self.args, rollout_id, share, log_probs, self._engine)
+            if self.args.reset_optimizer_states:
+                self.trainer.optimizer.reset_state()
             with watch("actor_train"):
                 self._steps = [self._update(rollout_id, share, update, figures) for update in updates]
         self._updates_since_sync += len(updates)
@@ -122,8 +136,8 @@ class MegatronTrainRayActor:
         share = rollout_data
         if "partition" not in rollout_data:
             share = share_of_rank(self.args, rollout_data, self.parallel.dp_rank, self.train_parallel_config)
-        if self._needs_engine_log_probs and share.get("rollout_log_probs") is None:
-            raise MalformedTrainData("the engine's logprobs (rollout_log_probs) are missing for every sample")
+        if self._needs_engine_log_probs:
+            require_engine_columns(self.args, share)
         return to_tensors(share, self._device)
 
     @property
@@ -156,6 +170,7 @@ class MegatronTrainRayActor:
             args.kl_coef != 0
             or args.custom_advantage_function_path is not None
             or args.rollout_data_postprocess_path is not None
+            or args.save_debug_train_data is not None
             or args.loss_type == "custom_loss"
         )
         if args.loss_type != "sft_loss" and (len(updates) > 1 or read_earlier):
@@ -163,6 +178,14 @@ class MegatronTrainRayActor:
                 load_function(args.custom_megatron_before_log_prob_hook_path)(args, self.trainer.model, "")
             with watch("log_probs"):
                 share["log_probs"] = self.compute_log_prob(share)
+
+    def _dump(self, rollout_id: int, share: RolloutBatch) -> None:
+        """Before the updates, so that what one of them fails on can be looked at."""
+        if self.parallel.tp_rank == 0:
+            group = parallel_state.get_data_parallel_group()
+            save_debug_train_data(
+                self.args, rollout_id=rollout_id, rollout_data=share, dp_rank=self.parallel.dp_rank, dp_group=group
+            )
 
     def _update(self, rollout_id: int, share: RolloutBatch, update: step.Update, figures: Metrics) -> Metrics:
         args, trainer = self.args, self.trainer
@@ -173,7 +196,7 @@ class MegatronTrainRayActor:
         seen = step.run_passes(args, trainer, share, update, self._pad_multiple)
         finite = step.require_finite(args, seen, share, update)
         if not figures and self._needs_engine_log_probs and finite:
-            figures = self._agreement(rollout_id, share, seen.log_probs)
+            figures = engine_agreement(args, rollout_id, share, seen.log_probs, self._engine)
         if self._needs_engine_log_probs and "log_probs" not in share:
             share["log_probs"] = [seen.log_probs[position] for position in range(len(share["tokens"]))]
         metrics = step.reduce_metrics(args, seen, update)
@@ -182,31 +205,9 @@ class MegatronTrainRayActor:
         metrics |= {"grad_norm": norm, "lr-pg_0": rate, "skipped": float(not made)}
         return {f"train/{name}": value for name, value in metrics.items()} | figures
 
-    def _agreement(self, rollout_id: int, share: RolloutBatch, log_probs: Mapping[int, torch.Tensor]) -> Metrics:
-        """The difference to the engine's logprobs, held to its bounds where the engine should have these weights."""
-        if share.get("rollout_log_probs") is None:
-            return {}
-        every = step.measure_agreement(share, log_probs)
-        if self._engine_is_current:
-            told = self._synced and share.get("weight_versions") is not None
-            current = step.measure_agreement(share, log_probs, self._is_current(share)) if told else every
-            check_agreement(current, bounds_of(self.args), rollout_id)
-        return {
-            "train/train_rollout_logprob_abs_diff": every.mean,
-            "train/train_rollout_logprob_abs_diff_max": every.max,
-        }
-
     @property
-    def _engine_is_current(self) -> bool:
-        """Whether the engine that sampled should have the weights that the trainer has now."""
-        behind = self.args.update_weights_interval > 1 and self._updates_since_sync > 0
-        return not self.args.debug_train_only and not behind
-
-    def _is_current(self, share: Mapping[str, Any]) -> Callable[[int], bool]:
-        """Whether all of a sample's tokens are from the version that was synced last, as far as anything tells."""
-        versions = share.get("weight_versions") if self._synced else None
-        now = str(self.weight_version)
-        return lambda i: not versions or not versions[i] or all(str(one) == now for one in versions[i])
+    def _engine(self) -> EngineWeights:
+        return EngineWeights(str(self.weight_version), self._synced, self._updates_since_sync)
 
     @property
     def _pad_multiple(self) -> int:

@@ -7,10 +7,11 @@ from typing import Any
 import torch
 
 from vime.backends.megatron_utils.forward import forward_logits
-from vime.backends.megatron_utils.loss import response_log_probs
+from vime.backends.megatron_utils.loss import batch_log_probs
 from vime.backends.megatron_utils.packing import PackedBatch, pack
 from vime.utils.dp_schedule import token_budget
 from vime.utils.seqlen_balancing import best_fit_pack
+from vime.utils.train_share import TOP_P_COLUMNS
 
 
 @torch.no_grad()
@@ -31,14 +32,16 @@ def compute_log_probs(
             lengths=[share["total_lengths"][i] for i in positions],
             pad_multiple=pad_multiple,
         )
-        found |= dict(zip(positions, _pass(args, model[0], packed), strict=True))
+        kept = {name: [share[name][i] for i in positions] for name in TOP_P_COLUMNS if name in share}
+        found |= dict(zip(positions, _pass(args, model[0], packed, kept), strict=True))
     return [found[position] for position in range(len(share["total_lengths"]))]
 
 
-def _pass(args: Namespace, model: torch.nn.Module, packed: PackedBatch) -> list[torch.Tensor]:
+def _pass(args: Namespace, model: torch.nn.Module, packed: PackedBatch, kept: Mapping[str, Any]) -> list[torch.Tensor]:
     logits = forward_logits(model, packed.tokens, packed.position_ids, packed.cu_seqlens, packed.max_seqlen)
-    log_probs, _ = response_log_probs(args, logits, packed.rows, packed.targets)
-    return list(log_probs.split(list(packed.response_lengths)))
+    lengths = list(packed.response_lengths)
+    batch = {"response_rows": packed.rows, "response_tokens": packed.targets, "response_lengths": lengths, **kept}
+    return list(batch_log_probs(args, logits, batch)[0].split(lengths))
 
 
 def _bins(args: Namespace, lengths: Sequence[int]) -> list[list[int]]:

@@ -3,6 +3,7 @@
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -10,6 +11,7 @@ from megatron.core import parallel_state
 
 from vime.backends.megatron_utils.advantages import compute_advantages_and_returns
 from vime.backends.megatron_utils.cp_utils import get_sum_of_sample_mean
+from vime.backends.megatron_utils.nucleus import kept_words
 from vime.backends.megatron_utils.packing import response_rows
 from vime.learning.corrections import icepop_function, vanilla_tis_function
 from vime.learning.kl import compute_approx_kl
@@ -61,41 +63,47 @@ def get_log_probs_and_entropy(
     with_entropy: bool = False,
     non_loss_data: bool = True,
     overwrite: bool = False,
+    top_p_token_ids: Sequence[Any] | None = None,
+    top_p_token_offsets: Sequence[Any] | None = None,
 ) -> tuple[torch.Tensor, dict[str, list[torch.Tensor]]]:
     """(empty, {"log_probs": [R] a sample, "entropy": the same}) of packed logits [1, T, V / ranks] or [T, V / ranks].
 
     At `args.rollout_temperature`, as the engine reports its own. The entropy has a gradient where `args.entropy_coef`
-    asks for it. `overwrite` as in vime.learning.logprobs.
+    asks for it. `overwrite` as in vime.learning.logprobs; the ids of a nucleus as in `kept_words`.
     """
-    names = ("unconcat_tokens", "total_lengths", "response_lengths")
-    batch = dict(zip(names, (unconcat_tokens, total_lengths, response_lengths), strict=True))
-    log_probs, entropy = response_log_probs(args, logits, *_responses(batch, logits), with_entropy, overwrite)
+    batch = {
+        "unconcat_tokens": unconcat_tokens,
+        "total_lengths": total_lengths,
+        "response_lengths": response_lengths,
+        "rollout_top_p_token_ids": top_p_token_ids,
+        "rollout_top_p_token_offsets": top_p_token_offsets,
+    }
+    log_probs, entropy = batch_log_probs(args, logits, batch, with_entropy, overwrite)
     found = {"log_probs": list(log_probs.split(list(response_lengths)))}
     if entropy is not None:
         found["entropy"] = list(entropy.split(list(response_lengths)))
     return torch.empty(0, device=logits.device), found
 
 
-def response_log_probs(
-    args: Namespace,
-    logits: torch.Tensor,
-    rows: torch.Tensor,
-    targets: torch.Tensor,
-    with_entropy: bool = False,
-    overwrite: bool = False,
+def batch_log_probs(
+    args: Namespace, logits: torch.Tensor, batch: RolloutBatch, with_entropy: bool = False, overwrite: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """(logprobs, entropy or None) [N] of `targets`, each by its row of logits [1, T, V / ranks] or [T, V / ranks]."""
+    """(logprobs, entropy or None) [N] of a micro-batch's response tokens; of the nucleus alone where there was one."""
+    group = tensor_group()
+    logits = logits.squeeze(0) if logits.dim() == 3 else logits
+    rows, targets = _responses(batch, logits)
     return chosen_logprobs(
-        logits.squeeze(0) if logits.dim() == 3 else logits,
+        logits,
         targets,
         rows=rows,
-        group=tensor_group(),
+        group=group,
         temperature=args.rollout_temperature,
         chunk=args.log_probs_chunk_size,
         with_entropy=with_entropy,
         entropy_grad=with_entropy and args.entropy_coef != 0,
         overwrite=overwrite,
         vocab_size=args.vocab_size,
+        keep=kept_words(batch, logits, group) if args.rollout_top_p < 1 else None,
     )
 
 
@@ -138,7 +146,7 @@ def policy_terms(
     masks = torch.cat(batch["loss_masks"])
     kept = masks > 0
     lengths = list(batch["response_lengths"])
-    raw, entropy = response_log_probs(args, logits, *_responses(batch, logits), with_entropy=True, overwrite=overwrite)
+    raw, entropy = batch_log_probs(args, logits, batch, with_entropy=True, overwrite=overwrite)
     current = torch.where(kept, raw, 0.0)
     detached = list(current.detach().split(lengths))
     trainers = _clean(batch.get("log_probs"), kept, lengths) or detached
@@ -158,9 +166,8 @@ def policy_terms(
         )
     metrics: dict[str, torch.Tensor] = {}
     if args.use_opsm:
-        opsm, metrics["opsm_clipfrac"] = compute_opsm_mask(
-            args, detached, old, advantages.split(lengths), batch["loss_masks"]
-        )
+        opsm, _ = compute_opsm_mask(args, detached, old, advantages.split(lengths), batch["loss_masks"])
+        metrics["opsm_clipfrac"] = sum_of_sample_mean(1 - opsm)
         pg_loss = pg_loss * opsm
     pg_loss, reduce_pg = _corrected(args, batch, pg_loss, ppo_kl, trainers, sum_of_sample_mean, metrics)
 
@@ -187,8 +194,8 @@ def sft_loss_function(
     args: Namespace, batch: RolloutBatch, logits: torch.Tensor, sum_of_sample_mean: Reducer
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """(loss, metrics): the negative logprob of the response tokens. Supervised text was not sampled: no temperature."""
-    plain = Namespace(**{**vars(args), "rollout_temperature": 1.0})
-    log_probs, _ = response_log_probs(plain, logits, *_responses(batch, logits))
+    plain = Namespace(**{**vars(args), "rollout_temperature": 1.0, "rollout_top_p": 1.0})
+    log_probs, _ = batch_log_probs(plain, logits, batch)
     loss = -sum_of_sample_mean(log_probs)
     return loss, _detached({"loss": loss})
 

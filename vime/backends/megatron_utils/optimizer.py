@@ -107,6 +107,9 @@ class ClippedOptimizer:
                 for value in state.values():
                     if isinstance(value, Tensor):
                         value.zero_()
+            for group in part.param_groups:  # where steps are counted a group
+                if "step" in group:
+                    group["step"] = 0
 
 
 def _gradient(parameter: Parameter) -> Tensor | None:

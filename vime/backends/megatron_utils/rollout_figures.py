@@ -30,11 +30,11 @@ def rollout_figures(share: Mapping[str, Any]) -> dict[str, float]:
     by_token = [name for name in _BY_TOKEN if share.get(name)]
     by_sample = [name for name in _BY_SAMPLE if share.get(name) is not None]
     mean = get_sum_of_sample_mean(
-        share["total_lengths"], share["response_lengths"], share["loss_masks"], share["rollout_mask_sums"]
+        share["total_lengths"], share["response_lengths"], share["loss_masks"], share["rollout_trained_tokens"]
     )
     sums = [float(mean(torch.cat(list(share[name])))) / rollouts for name in by_token]
     sums += [float(sum(share[name])) for name in by_sample] + [float(samples)]
-    total = torch.tensor(sums, dtype=torch.float64)
+    total = torch.tensor(sums, dtype=torch.float64, device=share["tokens"][0].device)
     dist.all_reduce(total, group=parallel_state.get_data_parallel_group(with_context_parallel=True))
     *values, samples = total.tolist()
     figures = dict(zip((*by_token, *by_sample), values, strict=True))

@@ -33,7 +33,8 @@ def start_trainer(args: Namespace, with_ref: bool) -> Started:
     """Build the model, the optimizer and its schedule, and load them; `init_parallel` comes first.
 
     Weights are from the checkpoint args.load, with all that belongs to them, or from a folder of Hugging Face's form.
-    The reference's are from args.ref_load. Raises CheckpointError and WeightsError.
+    With args.finetune a checkpoint gives its weights alone and the first rollout is 0. The reference's are from
+    args.ref_load. Raises CheckpointError and WeightsError.
     """
     model = build_model(args)
     sets = WeightSets(parameters_of(model))
@@ -48,10 +49,10 @@ def start_trainer(args: Namespace, with_ref: bool) -> Started:
     trainer = TrainState(chunks, optimizer, build_scheduler(args, optimizer))
     if not resumes:
         return Started(trainer, sets, 0)
-    done = load_checkpoint(
-        args.load, trainer, args.ckpt_step, optimizer=not args.no_load_optim, rng=not args.no_load_rng
-    )
-    if args.no_load_optim:
+    with_optimizer = not (args.no_load_optim or args.finetune)
+    with_random = not (args.no_load_rng or args.finetune)
+    done = load_checkpoint(args.load, trainer, args.ckpt_step, optimizer=with_optimizer, rng=with_random)
+    if not with_optimizer:
         optimizer.reload_model_params()
     return Started(trainer, sets, 0 if args.finetune else done + 1)
 

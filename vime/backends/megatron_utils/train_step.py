@@ -13,13 +13,14 @@ from megatron.core.distributed import finalize_model_grads
 from megatron.core.pipeline_parallel import get_forward_backward_func
 from megatron.core.utils import get_model_config
 
+from vime.backends.megatron_utils.agreement import sample_name
 from vime.backends.megatron_utils.checkpoint import TrainState
 from vime.backends.megatron_utils.cp_utils import get_sum_of_sample_mean
 from vime.backends.megatron_utils.data import DataIterator
 from vime.backends.megatron_utils.forward import forward_logits
 from vime.backends.megatron_utils.loss import LossTerms, policy_terms, sft_loss_function
-from vime.learning.agreement import Agreement
 from vime.utils.misc import load_function
+from vime.utils.train_share import TOP_P_COLUMNS
 from vime.utils.types import RolloutBatch
 
 LOSS_COLUMNS = (
@@ -28,6 +29,7 @@ LOSS_COLUMNS = (
     "log_probs",
     "ref_log_probs",
     "rollout_log_probs",
+    *TOP_P_COLUMNS,
     "teacher_log_probs",
     "rollout_mask_sums",
     "sample_indices",
@@ -125,11 +127,13 @@ def run_passes(args: Namespace, trainer: TrainState, share: RolloutBatch, update
 def apply_update(args: Namespace, trainer: TrainState, update: Update) -> tuple[bool, float]:
     """The optimizer's step, and the schedule's if it was made: (whether the weights changed, the gradient's norm before clipping).
 
-    Raises NonFiniteUpdate where the norm is not finite, unless args.nonfinite_update says to skip.
+    Raises NonFiniteUpdate where the norm is not finite, unless args.nonfinite_update says to skip. In float16 an overflow
+    of the scaled gradient is part of the method: the update is left out.
     """
     made, norm, _ = trainer.optimizer.step()
     norm = float(norm)
-    if not made and args.nonfinite_update == "error":
+    overflow = args.dtype == "float16" and math.isnan(norm)  # how the scale of the loss is found; it is lower now
+    if not made and not overflow and args.nonfinite_update == "error":
         raise NonFiniteUpdate(
             f"update {update.number}: the gradient's norm is {norm}, though the loss is finite; the weights are as before. "
             f"Lower --lr or --clip-grad, or set --nonfinite-update skip"
@@ -158,7 +162,7 @@ def require_finite(args: Namespace, seen: Seen, share: Mapping[str, Any], update
     names = sorted({sample_name(share, position) for position in seen.bad})
     found: list[list[str]] = [names]
     group = parallel_state.get_data_parallel_group(with_context_parallel=True)
-    bad = torch.tensor([len(names)])
+    bad = torch.tensor([len(names)], device=share["tokens"][0].device)
     dist.all_reduce(bad, group=group)
     if not int(bad):
         return True
@@ -172,45 +176,6 @@ def require_finite(args: Namespace, seen: Seen, share: Mapping[str, Any], update
             f"rewards, advantages and logprobs, or set --nonfinite-update skip"
         )
     return False
-
-
-def measure_agreement(
-    share: Mapping[str, Any], log_probs: Mapping[int, torch.Tensor], eligible: Callable[[int], bool] = lambda i: True
-) -> Agreement:
-    """How far `log_probs` (by position in the share) are from the engine's, over the trained tokens of the eligible
-    samples of all data-parallel ranks. Every rank must call."""
-    positions = [position for position in log_probs if eligible(position)]
-    mine = _apart(share, log_probs, positions) if positions else (0.0, 0, 0.0, "no sample")
-    group = parallel_state.get_data_parallel_group(with_context_parallel=True)
-    everyone: list[Any] = [mine]
-    if group.size() > 1:
-        everyone = [None] * group.size()
-        dist.all_gather_object(everyone, mine, group=group)
-    total, count = sum(one[0] for one in everyone), sum(one[1] for one in everyone)
-    _, _, largest, name = max(everyone, key=lambda one: math.inf if math.isnan(one[2]) else one[2])
-    return Agreement(total / count if count else 0.0, largest, count, name)
-
-
-def _apart(
-    share: Mapping[str, Any], log_probs: Mapping[int, torch.Tensor], positions: Sequence[int]
-) -> tuple[float, int, float, str]:
-    """(sum, tokens, largest, its sample) of the differences on this rank."""
-    kept = torch.cat([share["loss_masks"][i] for i in positions]) > 0
-    ours = torch.cat([log_probs[i] for i in positions])
-    theirs = torch.cat([share["rollout_log_probs"][i] for i in positions])
-    apart = torch.where(kept, (ours - theirs).abs().double(), 0.0)
-    if not any(share["response_lengths"][i] for i in positions):
-        return 0.0, 0, 0.0, "no sample"
-    place = int(apart.argmax())  # of NaN, where there is one
-    ends = torch.tensor([share["response_lengths"][i] for i in positions]).cumsum(0)
-    owner = positions[int(torch.searchsorted(ends, place, right=True))]
-    return float(apart.sum()), int(kept.sum()), float(apart[place]), sample_name(share, owner)
-
-
-def sample_name(share: Mapping[str, Any], position: int) -> str:
-    """How a message calls a sample of the share."""
-    indices = share.get("sample_indices")
-    return f"sample {indices[position]}" if indices else f"the sample at position {share['partition'][position]}"
 
 
 def _loss_function(args: Namespace) -> Callable[..., LossTerms]:

@@ -2,10 +2,17 @@
 
 from vime.config.args import Unreadable
 from vime.config.problems import Problem
-from vime.config.rules import files, learning, missing, placement, sizes
+from vime.config.rules import effects, files, learning, missing, placement, sizes
 from vime.config.rules.check import Check, Rule
 
-RULES: tuple[Rule, ...] = (*sizes.RULES, *placement.RULES, *learning.RULES, *files.RULES, *missing.RULES)
+RULES: tuple[Rule, ...] = (
+    *sizes.RULES,
+    *placement.RULES,
+    *learning.RULES,
+    *files.RULES,
+    *missing.RULES,
+    *effects.RULES,
+)
 
 
 def broken(check: Check) -> list[Problem]:

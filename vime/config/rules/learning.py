@@ -27,6 +27,50 @@ def reference(c: Check) -> Iterator[Problem]:
         yield c.warning("kl_loss_coef", "it does nothing without --use-kl-loss", "add --use-kl-loss, or leave it out")
     if c.ref_update_interval is not None and not wanted:
         yield c.problem("ref_update_interval", "there is no reference model without a KL", "leave it out")
+    if c.ref_update_interval is not None and c.save is not None:
+        yield c.warning(
+            "ref_update_interval save",
+            "checkpoints do not hold the reference: a run that is resumed begins with --ref-load's again",
+            "name the last checkpoint's weights with --ref-load then",
+        )
+
+
+def kl(c: Check) -> Iterator[Problem]:
+    """A KL does what its user expects."""
+    if c.use_kl_loss and c.kl_loss_coef != 0 and c.kl_loss_type == "k1" and not c.use_unbiased_kl:
+        yield c.warning(
+            "kl_loss_type use_kl_loss",
+            "k1 in the loss has a gradient of 0 in the mean: it holds nothing near the reference",
+            "choose k2, k3 or low_var_kl, or add --use-unbiased-kl",
+        )
+    if c.kl_coef != 0 and c.advantage_estimator in ("grpo", "gspo", "cispo"):
+        yield c.warning(
+            "kl_coef advantage_estimator",
+            f"it lowers each token's advantage; upstream ignores it with {c.advantage_estimator}",
+            "keep it if you mean that, else leave it out; --use-kl-loss is GRPO's own way",
+        )
+
+
+def nucleus(c: Check) -> Iterator[Problem]:
+    """The engine's logprobs are of the words that sampling kept, so the trainer has to know them."""
+    if c.loss_type != "policy_loss" or c.debug_rollout_only:
+        return
+    if c.rollout_top_k > 0 and c.rollout_top_p == 1:
+        yield c.problem(
+            "rollout_top_k",
+            f"the engine's logprobs would be of {c.rollout_top_k} words and the trainer's of all",
+            "leave it out",
+        )
+    if c.rollout_top_p == 1 or c.debug_train_only:
+        return
+    if c.device.is_cpu:
+        yield c.problem(
+            "rollout_top_p",
+            "the engine's logprobs would be of the words it kept and the trainer's of all: on a CPU vLLM does not tell which",
+            "leave it out",
+        )
+    elif not c.given("vllm_return_sampling_mask", False) and not c.rollout_external_engine_addrs:
+        yield c.problem("rollout_top_p", "the trainer has to know the words kept", "add --vllm-return-sampling-mask")
 
 
 def estimator(c: Check) -> Iterator[Problem]:
@@ -40,6 +84,12 @@ def estimator(c: Check) -> Iterator[Problem]:
     if c.custom_loss_function_path and c.loss_type != "custom_loss":
         yield c.problem(
             "custom_loss_function_path loss_type", f"it is not used with {c.loss_type}", "add --loss-type custom_loss"
+        )
+    if c.loss_type == "policy_loss" and not c.compute_advantages_and_returns and not c.rollout_data_postprocess_path:
+        yield c.problem(
+            "compute_advantages_and_returns loss_type",
+            "the policy's loss needs advantages",
+            "leave it out, or fill them in with --rollout-data-postprocess-path",
         )
     if c.advantage_estimator == "ppo":
         yield c.problem("advantage_estimator", "ppo needs a critic, which is not trained here", "choose grpo, say")
@@ -109,7 +159,7 @@ def schedule(c: Check) -> Iterator[Problem]:
 
 def saving(c: Check) -> Iterator[Problem]:
     """Checkpoints have a place."""
-    if c.save_interval is not None and c.save is None:
+    if c.save_interval is not None and c.save is None and c.save_hf is None:
         yield c.problem("save_interval", "there is no folder to save to", "set --save")
     if c.load is not None and c.set("load") and not Path(c.load).exists() and c.load != c.save:
         yield c.problem("load", f"{c.load} does not exist", "name a checkpoint, or the folder of --save")
@@ -125,4 +175,4 @@ def evaluation(c: Check) -> Iterator[Problem]:
         yield c.problem("eval_prompt_data eval_config", "the sets are named twice", "keep one of them")
 
 
-RULES = (reference, estimator, corrections, rewards, experts, schedule, saving, evaluation)
+RULES = (reference, kl, nucleus, estimator, corrections, rewards, experts, schedule, saving, evaluation)

@@ -56,7 +56,7 @@ def _marked(root: Path) -> int | str | None:
 def find(path: str | Path, iteration: int | None = None) -> tuple[Path, int]:
     """(folder, number) of a checkpoint: `path` itself, or the one below it with that number, the last for None.
 
-    The number of a release is 0.
+    The number of a release is -1: no rollout came before it.
     """
     path = Path(path)
     if found := re.fullmatch(r"iter_(\d{7})", path.name):
@@ -64,4 +64,4 @@ def find(path: str | Path, iteration: int | None = None) -> tuple[Path, int]:
     known = _marked(path) if iteration is None else iteration
     if known is None:
         raise CheckpointError(str(path), "there is no checkpoint", "name a folder with one, or leave out --load")
-    return (path / RELEASE, 0) if known == RELEASE else (iteration_folder(path, int(known)), int(known))
+    return (path / RELEASE, -1) if known == RELEASE else (iteration_folder(path, int(known)), int(known))

@@ -1,0 +1,1 @@
+"""What runs within the sandbox's own processes: standard library only, and nothing of the owner's."""

@@ -15,7 +15,7 @@ LAYERS = (
     ("rollout", "backends.megatron_utils"),
     ("observability", "backends.vllm_utils", "learning"),
     ("config",),
-    ("utils", "device"),
+    ("utils", "device", "sandbox"),
     ("errors",),
 )
 """From the top; a package imports from the layers below its own, never from its own layer or above."""

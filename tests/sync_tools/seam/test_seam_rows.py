@@ -134,6 +134,9 @@ def test_what_is_no_snapshot_is_refused(text: str, sync: Callable[..., object], 
 
 
 def test_an_interpreter_without_an_engine_is_refused(sync: Callable[..., object], tmp_path: Path) -> None:
-    said = sync("seam", "snapshot", engine=sys.executable, out=tmp_path / "s.json")
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')  # without what is installed beside it
+    bare.chmod(0o755)
+    said = sync("seam", "snapshot", engine=bare, out=tmp_path / "s.json")
     assert said.code == 2 and "vllm" in said.err and not (tmp_path / "s.json").exists()
     assert sync("seam", "check", engine=tmp_path / "python").code == 2

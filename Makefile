@@ -13,7 +13,7 @@ SEEDS ?= 0
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: demo demo-train test check unit e2e bench docs clean env env-train
+.PHONY: demo demo-train test check unit e2e e2e-all bench docs clean env env-train
 
 env: $(STAMP)
 env-train: $(TRAIN_STAMP)
@@ -47,8 +47,12 @@ check: env
 unit: env-train
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/vime/e2e
 
-e2e: env-train  # real servers and whole runs, one at a time
-	$(BIN)/python -m pytest tests/vime/e2e
+E2E := tests/vime/e2e
+e2e: env-train  # whole runs with real servers, one at a time
+	$(BIN)/python -m pytest $(E2E)/test_train_loop.py $(E2E)/test_train_faults.py $(E2E)/test_train_agreement.py $(E2E)/test_train_sft.py $(E2E)/test_engine_actors.py
+
+e2e-all: env-train  # these and every part by itself against real servers; twice as long
+	$(BIN)/python -m pytest $(E2E)
 
 bench: env
 	$(BIN)/python -m benchmarks

@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from megatron.core import parallel_state
 
-from vime.learning.agreement import CERTAIN, Agreement, bounds_of, check_agreement
+from vime.learning.agreement import CERTAIN, Agreement, EngineDisagrees, bounds_of, check_agreement
 from vime.learning.policy import sequence_mean
 from vime.utils.train_share import MalformedTrainData
 
@@ -50,11 +50,21 @@ def engine_agreement(
     if not args.debug_train_only and not behind:
         told = engine.synced and share.get("weight_versions") is not None
         current = measure_agreement(share, log_probs, _is_of(engine.version, share)) if told else every
+        if every.tokens and not current.tokens and _generates_with_current_weights(args):
+            raise EngineDisagrees(
+                f"rollout {rollout_id}: no sample is of weight version {engine.version}, which the last weight sync brought to "
+                f"the engines. No update was made. Look at whether that sync reached them: --weight-sync-probe asks them"
+            )
         check_agreement(current, bounds_of(args), rollout_id)
     return {
         "train/train_rollout_logprob_abs_diff": every.mean,
         "train/train_rollout_logprob_abs_diff_max": every.max,
     }
+
+
+def _generates_with_current_weights(args: Namespace) -> bool:
+    """Whether every rollout holds samples that were begun after the last sync."""
+    return not args.partial_rollout and args.rollout_function_path == "vime.rollout.vllm_rollout.generate_rollout"
 
 
 def _is_of(version: str, share: Mapping[str, Any]) -> Callable[[int], bool]:

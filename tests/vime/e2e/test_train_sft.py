@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 def _conversations(prepared: Path, to: Path) -> Path:
     rows = [json.loads(line) for line in (prepared / "train.jsonl").read_text("utf-8").splitlines()]
-    turns = [{"messages": [*row["prompt"], {"role": "assistant", "content": row["label"]}]} for row in rows]
+    turns = [{**row, "messages": [*row["prompt"], {"role": "assistant", "content": row["label"]}]} for row in rows]
     to.write_text("".join(json.dumps(turn) + "\n" for turn in turns), "utf-8")
     return to
 

@@ -7,12 +7,21 @@ import sys
 from pathlib import Path
 
 import pytest
-from whole_run import QUICKSTART, ROOT, prepare
+from whole_run import ROOT, prepare
 
 for name in ("megatron.core", "ray"):
     pytest.importorskip(name)
 
 pytestmark = pytest.mark.slow
+CONFIG = """
+cluster: {device: cpu, actor_num_nodes: 1, actor_num_gpus_per_node: 1, rollout_num_gpus: 1, num_gpus_per_node: 2}
+model: {dtype: float32}
+data: {rollout_batch_size: 80, num_rollout: 10, input_key: messages, rollout_shuffle: true}
+algorithm: {loss_type: sft_loss, compute_advantages_and_returns: false, calculate_per_token_loss: true}
+optimizer: {lr: 1e-3, lr_decay_style: constant, weight_decay: 0}
+parallel: {use_dynamic_batch_size: true, max_tokens_per_gpu: 4096}
+debug: {debug_train_only: true}
+"""
 
 
 def _conversations(prepared: Path, to: Path) -> Path:
@@ -24,23 +33,17 @@ def _conversations(prepared: Path, to: Path) -> Path:
 
 def test_an_epoch_of_conversations(tmp_path: Path) -> None:
     prepared = prepare(tmp_path / "out")
+    (tmp_path / "sft.yaml").write_text(CONFIG, "utf-8")
     words = {
-        "--config": QUICKSTART / "config.yaml",
+        "--config": tmp_path / "sft.yaml",
         "--hf-checkpoint": prepared / "warm",
         "--rollout-function-path": "vime.rollout.sft_rollout.generate_rollout",
-        "--loss-type": "sft_loss",
         "--prompt-data": _conversations(prepared, tmp_path / "conversations.jsonl"),
-        "--input-key": "messages",
-        "--rollout-batch-size": 80,
-        "--n-samples-per-prompt": 1,
-        "--num-rollout": 10,
-        "--lr-warmup-iters": 1,
         "--run-dir": tmp_path / "run",
         "--save": tmp_path / "save",
         "--save-hf": tmp_path / "hf",
     }
-    switches = ("--debug-train-only", "--disable-compute-advantages-and-returns")
-    command = [sys.executable, "-m", "vime.cli", "train", *switches, *(str(x) for pair in words.items() for x in pair)]
+    command = [sys.executable, "-m", "vime.cli", "train", *(str(x) for pair in words.items() for x in pair)]
     own = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=os.environ | own, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-3000:]

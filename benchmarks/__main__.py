@@ -18,7 +18,6 @@ HERE = Path(__file__).parent
 NEEDS: dict[str, dict[str, str]] = {
     "sandbox": {},
     "start_up": {},
-    "http_client": {},
     "rollout_client": {},
     "streaming_cost": {},
     "rollout_engine": {

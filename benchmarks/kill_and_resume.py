@@ -48,7 +48,10 @@ class Outcome:
     left_behind: list[str] = field(default_factory=list)
     lost: int = 0
     twice: int = 0
-    rollouts_done_again: int = 0
+    done_again: int = 0
+    """Rollouts that were logged twice: trained on, and killed before the checkpoint."""
+    not_logged: int = 0
+    """Rollouts that are in a checkpoint and were killed before their line was written."""
     largest_loss_difference: float = 0.0
     seconds: float = 0.0
 
@@ -159,7 +162,9 @@ def compare(run: WholeRun, expected: dict[int, float], rollouts: int, outcome: O
     outcome.lost = len(set(wanted) - counted.keys())
     outcome.twice = sum(count - 1 for count in counted.values()) + len(counted.keys() - set(wanted))
     rows = [row for row in run.rows() if "train/loss" in row.get("metrics", ())]
-    outcome.rollouts_done_again = len(rows) - rollouts
+    logged = Counter(row["step"] for row in rows)
+    outcome.done_again = sum(count - 1 for count in logged.values())
+    outcome.not_logged = rollouts - len(logged)
     outcome.largest_loss_difference = max(abs(row["metrics"]["train/loss"] - expected[row["step"]]) for row in rows)
 
 
@@ -168,7 +173,7 @@ def in_words(outcome: Outcome) -> str:
     return (
         f"{len(outcome.kills)} kills: {outcome.not_resumed} attempts could not go on, {len(outcome.left_behind)} "
         f"processes left behind, {outcome.lost} samples lost, {outcome.twice} trained twice, "
-        f"{outcome.rollouts_done_again} rollouts done again, losses at most {outcome.largest_loss_difference:.1e} apart, "
+        f"{outcome.done_again} rollouts done again, {outcome.not_logged} not logged, losses at most {outcome.largest_loss_difference:.1e} apart, "
         f"{outcome.seconds:.0f} s"
     )
 

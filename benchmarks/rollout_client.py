@@ -9,13 +9,12 @@ SGLang's. `sample` also appends to a Sample. Prints JSON; a ratio is to bare aio
 import argparse
 import asyncio
 import json
-import multiprocessing
 import statistics
 import time
 from collections.abc import Awaitable, Callable
 
 import aiohttp
-from aiohttp import web
+from instant_server import instant_server
 
 from vime.backends.vllm_utils.seam import generate_request, read_answer
 from vime.rollout.engine_call import Patience, ask
@@ -47,24 +46,12 @@ def sglang_answer(tokens: int) -> bytes:
     return json.dumps({"text": "tok " * tokens, "output_ids": list(range(1, tokens + 1)), "meta_info": meta}).encode()
 
 
-def serve(port: multiprocessing.Queue, sizes: list[int]) -> None:
-    answers = {f"/vllm/{n}": vllm_answer(n) for n in sizes} | {f"/sglang/{n}": sglang_answer(n) for n in sizes}
+def answers_of(sizes: list[int]) -> dict[str, bytes]:
+    return {f"/vllm/{n}": vllm_answer(n) for n in sizes} | {f"/sglang/{n}": sglang_answer(n) for n in sizes}
 
-    async def handle(request: web.Request) -> web.Response:
-        await request.read()
-        return web.Response(body=answers[request.path], content_type="application/json")
 
-    async def run() -> None:
-        app = web.Application()
-        app.router.add_post("/{engine}/{tokens}", handle)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port.put(site._server.sockets[0].getsockname()[1])
-        await asyncio.Event().wait()
-
-    asyncio.run(run())
+def by_path(path: str, body: bytes) -> str:
+    return path
 
 
 def ours(base: str, client: HttpClient, into_sample: bool) -> Send:
@@ -172,11 +159,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--at-once", type=int, default=64)
     options = parser.parse_args()
-    port: multiprocessing.Queue = multiprocessing.Queue()
-    server = multiprocessing.Process(target=serve, args=(port, options.tokens), daemon=True)
-    server.start()
-    found = asyncio.run(compare(f"http://127.0.0.1:{port.get(timeout=60)}", options))
-    server.terminate()
+    with instant_server(answers_of, (options.tokens,), by_path, "application/json") as base:
+        found = asyncio.run(compare(base, options))
     print(json.dumps({"at_once": options.at_once, "prompt_tokens": len(PROMPT), "clients": found}, indent=2))
 
 

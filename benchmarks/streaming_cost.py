@@ -12,13 +12,13 @@ import argparse
 import asyncio
 import json
 import math
-import multiprocessing
 import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
-from aiohttp import web
+from instant_server import instant_server
 
 from vime.backends.vllm_utils.seam import AnswerStream
 from vime.rollout import vllm_rollout
@@ -60,24 +60,12 @@ def stream_of(tokens: int) -> bytes:
     return "".join(f"data: {one}\n\n" for one in events).encode()
 
 
-def serve(port: multiprocessing.Queue) -> None:
-    answers = {tokens: stream_of(tokens) for tokens in LENGTHS}
+def answers_of() -> dict[int, bytes]:
+    return {tokens: stream_of(tokens) for tokens in LENGTHS}
 
-    async def handle(request: web.Request) -> web.StreamResponse:
-        asked = (await request.json())["sampling_params"]["max_tokens"]
-        return web.Response(body=answers[asked], content_type="text/event-stream")
 
-    async def run() -> None:
-        app = web.Application()
-        app.router.add_post("/inference/v1/generate", handle)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port.put(site._server.sockets[0].getsockname()[1])
-        await asyncio.Event().wait()
-
-    asyncio.run(run())
+def by_length(path: str, body: bytes) -> int:
+    return json.loads(body)["sampling_params"]["max_tokens"]
 
 
 async def rebuilt(args: argparse.Namespace, sample: Sample, params: dict) -> Sample:
@@ -125,28 +113,35 @@ async def measure(args: argparse.Namespace, generate: Generate, rounds: int) -> 
     return {"cpu_ms": {n: round(1000 * s, 2) for n, s in medians.items()}, "slope": round(slope(medians), 3)}
 
 
+def arguments(port: int) -> argparse.Namespace:
+    """What a rollout function reads."""
+    return argparse.Namespace(
+        hf_checkpoint="tiny",
+        vllm_router_ip="127.0.0.1",
+        vllm_router_port=port,
+        vllm_server_concurrency=8,
+        vllm_speculative_config=None,
+        rollout_num_engines=1,
+        rollout_temperature=1.0,
+        rollout_top_p=1.0,
+        rollout_top_k=-1,
+        rollout_max_response_len=8192,
+        rollout_stop=None,
+        rollout_stop_token_ids=None,
+        rollout_skip_special_tokens=True,
+        use_rollout_routing_replay=False,
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     vllm_rollout.load_tokenizer, vllm_rollout.load_processor = (lambda *_, **__: Bytes()), (lambda *_, **__: None)
-    queue: multiprocessing.Queue = multiprocessing.Queue()
-    server = multiprocessing.Process(target=serve, args=(queue,), daemon=True)
-    server.start()
-    port = queue.get(timeout=60)
-    options = {
-        "hf_checkpoint": "tiny",
-        "vllm_router_ip": "127.0.0.1",
-        "vllm_router_port": port,
-        "rollout_temperature": 1.0,
-    }
-    options |= {"vllm_server_concurrency": 8, "rollout_num_engines": 1, "use_rollout_routing_replay": False}
-    options |= {"rollout_top_p": 1.0, "rollout_top_k": -1, "rollout_max_response_len": 8192, "rollout_stop": None}
-    options |= {"rollout_stop_token_ids": None, "rollout_skip_special_tokens": True, "vllm_speculative_config": None}
-    args = argparse.Namespace(**options)
     ways = {"ours": generate_streaming, "rebuilt": rebuilt}
-    results = {name: asyncio.run(measure(args, way, rounds)) for name, way in ways.items()}
-    server.terminate()
+    with instant_server(answers_of, (), by_length, "text/event-stream") as base:
+        args = arguments(urlsplit(base).port)
+        results = {name: asyncio.run(measure(args, way, rounds)) for name, way in ways.items()}
     print(json.dumps({"bound": BOUND, **results}, indent=2))
     return 0 if results["ours"]["slope"] <= BOUND else 1
 

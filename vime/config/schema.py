@@ -101,7 +101,12 @@ class Schema:
         return self._load(next(one for one in self.packages if one.name == package))
 
     def _flag(self, flag: str) -> Use | None:
-        return self._flags.get(flag)
+        return self._flags.get(flag) or self._taken_back(flag)
+
+    def _taken_back(self, flag: str) -> Use | None:
+        """`--no-X` of a switch `--X`: a file may have set it, and flags win."""
+        use = self._flags.get("--" + flag.removeprefix("--no-"))
+        return Use(use.option, not use.switch) if use and use.switch is not None else None
 
     def _key(self, flag: str) -> Use | None:
         option = self._names.get(flag.removeprefix("--").replace("-", "_"))

@@ -11,7 +11,11 @@ from vime.utils.per_loop import PerLoopMeta
 from vime.utils.processing_utils import load_tokenizer
 from vime.utils.types import Sample
 
-__all__ = ["generate_rollout"]
+__all__ = ["NotTrainable", "generate_rollout"]
+
+
+class NotTrainable(ValueError):
+    """Something that supervised training cannot be done on; says what, and what to change."""
 
 
 class _Masks(metaclass=PerLoopMeta):
@@ -28,15 +32,17 @@ def generate_rollout(
 ) -> RolloutFnTrainOutput:
     """The next `args.rollout_batch_size` conversations; a prompt is a list of messages.
 
-    Raises ValueError for an evaluation, and for a conversation that is none or has nothing to train on.
+    Raises NotTrainable for an evaluation, and for a conversation that is none or has nothing to train on.
     """
     if evaluation:
-        raise ValueError("supervised training has no evaluation of its own: set --eval-function-path, or no evaluation")
+        raise NotTrainable(
+            "supervised training has no evaluation of its own: set --eval-function-path, or no evaluation"
+        )
     masks = _Masks(args).generator
     groups = data_buffer.get_samples(args.rollout_batch_size)
     for group in groups:
         if len(group) != 1:
-            raise ValueError("supervised training takes a conversation once: set --n-samples-per-prompt 1")
+            raise NotTrainable("supervised training takes a conversation once: set --n-samples-per-prompt 1")
         _mask(group[0], masks)
     if hasattr(data_buffer, "settle"):
         data_buffer.settle(len(groups), {})
@@ -45,11 +51,13 @@ def generate_rollout(
 
 def _mask(sample: Sample, masks: MultiTurnLossMaskGenerator) -> None:
     if not isinstance(sample.prompt, list):
-        raise ValueError(f"sample {sample.index}: the prompt is text, not messages; leave out --apply-chat-template")
+        raise NotTrainable(
+            f"sample {sample.index}: the prompt is text, not messages; leave out --apply-chat-template, or take it back with --no-apply-chat-template"
+        )
     sample.tokens, mask = masks.get_loss_mask(sample.prompt, tools=sample.metadata.get("tools"))
     (sample.response_length,) = get_response_lengths([mask])
     if sample.response_length == 0:
-        raise ValueError(f"sample {sample.index}: no message of an assistant to train on; take it out of the data")
+        raise NotTrainable(f"sample {sample.index}: no message of an assistant to train on; take it out of the data")
     sample.loss_mask = mask[-sample.response_length :]
     sample.reward = 0
     sample.status = Sample.Status.COMPLETED

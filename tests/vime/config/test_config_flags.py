@@ -7,6 +7,7 @@ from config_world import enough, made, problems
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vime.config.option import Option
 from vime.config.schema import own_options
 
 QUIET = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -29,22 +30,21 @@ VALUES = st.fixed_dictionaries({}, optional=FREE)
 OPTIONS = {option.name: option for option in own_options()}
 
 
-def words_of(values: dict) -> list[str]:
-    """The values as flags; what no flag can say (null, an off switch that is off) is left out."""
-    words: list[str] = []
-    for name, value in values.items():
-        option = OPTIONS[name]
-        if option.kind == "bool":
-            words += (option.flags if value else option.off_flags)[:1]
-        elif isinstance(value, tuple):
-            dashed = any(one.startswith("--") for one in map(str, value))
-            words += [] if dashed else [option.flag, *map(str, value)]
-        elif value is not None:
-            text = (
-                json.dumps(value) if option.kind == "json" else repr(value) if isinstance(value, float) else str(value)
-            )
-            words.append(f"{option.flag}={text}")
-    return words
+def words_of(values: dict) -> dict[str, list[str]]:
+    """The values as flags, by their options; what no flag can say (null) is left out."""
+    said = {name: _words(OPTIONS[name], value) for name, value in values.items() if value is not None}
+    return {name: words for name, words in said.items() if words}
+
+
+def _words(option: Option, value: object) -> list[str]:
+    if option.kind == "bool":
+        mine, other = (option.flags, option.off_flags) if value else (option.off_flags, option.flags)
+        return [mine[0] if mine else "--no-" + other[0].removeprefix("--")]
+    if isinstance(value, tuple):
+        dashed = any(one.startswith("--") for one in map(str, value))
+        return [] if dashed else [option.flag, *map(str, value)]
+    text = json.dumps(value) if option.kind == "json" else repr(value) if isinstance(value, float) else str(value)
+    return [f"{option.flag}={text}"]
 
 
 @QUIET
@@ -52,17 +52,26 @@ def words_of(values: dict) -> list[str]:
 def test_flags_win_over_the_file_over_the_default(tmp_path, in_file, in_flags):
     file = tmp_path / "run.json"
     file.write_text(json.dumps(in_file), "utf-8")
-    words = words_of(in_flags)
-    args = made([*enough(tmp_path), *words], file).args
-    flagged = {word.split("=")[0] for word in words}
-    for name, option in OPTIONS.items():
-        if name not in FREE:
-            continue
-        if flagged & {*option.flags, *option.off_flags}:
-            expected = in_flags[name]
-        else:
-            expected = in_file.get(name, option.default)
+    flags = words_of(in_flags)
+    args = made([*enough(tmp_path), *(word for words in flags.values() for word in words)], file).args
+    for name in FREE:
+        expected = in_flags[name] if name in flags else in_file.get(name, OPTIONS[name].default)
         assert getattr(args, name) == expected, name
+
+
+@pytest.mark.parametrize(
+    ("in_file", "flag", "name", "value"),
+    [
+        ("apply_chat_template: true", "--no-apply-chat-template", "apply_chat_template", False),
+        ("disable_rewards_normalization: true", "--no-disable-rewards-normalization", "rewards_normalization", True),
+        ("no_load_optim: true", "--no-no-load-optim", "no_load_optim", False),
+    ],
+)
+def test_a_switch_that_a_file_sets_is_taken_back_by_a_flag(tmp_path, in_file, flag, name, value):
+    file = tmp_path / "run.yaml"
+    file.write_text(in_file)
+    assert getattr(made([*enough(tmp_path)], file).args, name) is not value
+    assert getattr(made([*enough(tmp_path), flag], file).args, name) is value
 
 
 def test_a_file_takes_names_with_dashes_attributes_switches_and_groups(tmp_path):

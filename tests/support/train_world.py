@@ -1,7 +1,7 @@
 """What the tests of the training step share: rollouts of random samples, and an actor on a small model."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from safetensors.torch import load_file
 from vime.backends.megatron_utils.actor import MegatronTrainRayActor
 from vime.config.args import Args
 from vime.utils.network import get_free_port
+
+Rollout = dict[str, list[Any]]
 
 TRAINING = [
     "--use-dynamic-batch-size",
@@ -71,6 +73,21 @@ def weights_of(actor: MegatronTrainRayActor) -> list[Any]:
 def largest_difference(one: Sequence[Any], other: Sequence[Any]) -> float:
     """Of two lists of tensors."""
     return max(float((a - b).abs().max()) for a, b in zip(one, other, strict=True))
+
+
+def trained(
+    model: Path, *words: str, rollout: Rollout | None = None, change: Callable[[Rollout], Rollout] = lambda one: one
+) -> tuple[dict[str, float], list[Any]]:
+    """(figures, weights afterwards) of one rollout."""
+    with one_actor(train_args(model, *words)) as actor:
+        data = change(with_engine_log_probs(actor, rollout or made_rollout()))
+        return actor.train(0, data), weights_of(actor)
+
+
+def ones(args: Any, rollout_data: dict) -> None:
+    """For --custom-advantage-function-path: every advantage is 1."""
+    assert rollout_data["log_probs"][0].shape == rollout_data["kl"][0].shape
+    rollout_data["advantages"] = rollout_data["returns"] = [torch.ones_like(one) for one in rollout_data["kl"]]
 
 
 def _rank(rank: int, world: int, port: int, args: Args, rollouts: list[dict[str, list[Any]]], out: str) -> None:

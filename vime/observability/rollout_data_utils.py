@@ -15,6 +15,7 @@ from typing import Any
 
 from vime.utils.atomic_file import write_atomic
 from vime.utils.nested import leaves
+from vime.utils.path_template import filled
 from vime.utils.sample_codec import decode, encode
 from vime.utils.types import Sample
 
@@ -102,7 +103,7 @@ def _rows(path: Path) -> list[Any]:
 
 
 def _path(template: str, rollout: str) -> Path:
-    return Path(template.replace("{rollout_id}", rollout))
+    return Path(filled(template, rollout_id=rollout))
 
 
 def validate_rollout_id_annotated(node: Any, depth: int = 0) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from vime.utils.path_template import filled
+
 FORMAT_VERSION = 2
 CONTEXT_PARALLEL_FIELDS = (
     "advantages",
@@ -49,7 +51,7 @@ def save_debug_train_data(
         dist.gather_object(shard, shards, dst=first, group=dp_group)
     if shards is None:
         return None
-    path = Path(args.save_debug_train_data.format(rollout_id=rollout_id, rank=rank))
+    path = Path(filled(args.save_debug_train_data, rollout_id=rollout_id, rank=rank))
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.save(dump_payload(shards, rollout_id=rollout_id, writer_rank=rank), path)
     return path

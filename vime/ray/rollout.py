@@ -125,8 +125,6 @@ class RolloutManager:
         if failures:
             self._servers = self._running().restart_dead(failures, progress=self._progress)
             self._args = self._servers.args(self._args)
-        for what, error in failures.items():
-            self._log.event("restart", what=what, why=str(error))
         return _words(failures), self._engines()
 
     def end_hung(self) -> Sequence[str]:

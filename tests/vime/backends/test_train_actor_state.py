@@ -174,6 +174,26 @@ def test_samples_of_older_weights_need_not_agree_but_those_of_the_last_must(mode
     actor.close()
 
 
+@pytest.mark.parametrize(("words", "refused"), [([], True), (["--partial-rollout"], False)])
+def test_a_rollout_of_older_weights_alone_is_refused_unless_samples_may_wait(
+    model: Path, words: list[str], refused: bool
+) -> None:
+    actor = MegatronTrainRayActor(make_sync=lambda args, urls: FakeSync(urls))
+    actor.init(train_args(model, *words))
+    actor.set_rollout_engines(["http://a"])
+    actor.update_weights()
+    data = with_engine_log_probs(actor, made_rollout())
+    data["weight_versions"] = [["0"]] * 16
+    if refused:
+        before = weights_of(actor)
+        with pytest.raises(EngineDisagrees, match="rollout 5: no sample is of weight version 1"):
+            actor.train(5, data)
+        assert largest_difference(before, weights_of(actor)) == 0
+    else:
+        actor.train(5, data)
+    actor.close()
+
+
 def keep_log_probs(args: Any, rollout_id: int, rollout_data: dict) -> None:
     assert rollout_id == 4 and len(rollout_data["log_probs"]) == len(rollout_data["advantages"]) == 16
     rollout_data["advantages"] = [one * 0 for one in rollout_data["advantages"]]

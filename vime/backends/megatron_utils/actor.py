@@ -25,6 +25,7 @@ from vime.backends.megatron_utils.weights import save_hf
 from vime.device import detect
 from vime.observability.train_data_utils import save_debug_train_data
 from vime.utils.misc import load_function
+from vime.utils.path_template import filled
 from vime.utils.train_share import require_engine_columns, share_of_rank
 from vime.utils.types import RolloutBatch
 
@@ -273,7 +274,7 @@ class MegatronTrainRayActor:
             kept = TrainState(trainer.model) if args.no_save_optim else trainer
             save_checkpoint(args.save, rollout_id, kept, beside)
         if args.save_hf is not None:
-            self.save_hf(args.save_hf.format(rollout_id=rollout_id))
+            self.save_hf(filled(args.save_hf, rollout_id=rollout_id))
 
     def save_hf(self, folder: str | os.PathLike) -> None:
         """Write the weights in Hugging Face's form. Every rank must call."""

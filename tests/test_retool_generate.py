@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+if __name__ == "__main__":  # pytest knows where the modules below are
+    raise SystemExit(pytest.main([__file__, *sys.argv[1:]]))
+
 from engines import turn
 from generate_with_retool import (
     execute_predictions,
@@ -533,7 +537,3 @@ def test_labels_and_what_is_no_sample():
     assert reward(ANSWER, label=None)["score"] < 0
     with pytest.raises(TypeError, match="group-rm"):
         asyncio.run(reward_func(arguments(), [Sample()]))
-
-
-if __name__ == "__main__":
-    raise SystemExit(pytest.main([__file__, *sys.argv[1:]]))

@@ -143,13 +143,13 @@ class _Rollout:
                 ledger.drop(number, "not_taken_back")
         if prompts:
             self.prompts.source.add_samples(prompts)
-        self.prompts.settle(ledger, self.rollout_id)
+        self.prompts.settle(ledger)
 
     def finish(self) -> None:
         """The hooks that see the whole rollout, and the balance."""
         self.ledger.check()
         self.keeping.show(self.kept, self.seen, self.prompts.source)
-        self.prompts.settle(self.ledger, self.rollout_id)
+        self.prompts.settle(self.ledger)
 
     def _result(self, task: asyncio.Task) -> Group:
         if task.cancelled():

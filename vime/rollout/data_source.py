@@ -83,11 +83,11 @@ class RolloutDataSource:
     def save(self, rollout_id: int) -> None:
         """Write cursor and buffer to `args.save`/rollout, as one file that is whole or not there.
 
-        What is held counts as in the buffer, and what was handed to later rollouts: who goes on from there needs it.
+        What is under way counts as in the buffer: who goes on from there begins it again.
         """
         if self.args.rollout_global_dataset:
             with self.lock:
-                state = self._state(rollout_id)
+                state = self._state()
             _write(_state_file(self.args.save, rollout_id), json.dumps(encode(state)).encode())
 
     def load(self, rollout_id: int | None = None) -> None:
@@ -120,10 +120,10 @@ class RolloutDataSource:
         with self.lock:
             self.outstanding.hold(groups)
 
-    def release(self, numbers: Iterable[int], rollout_id: int | None = None) -> None:
-        """These groups are settled: dropped, or handed to a rollout. They are saved until that rollout is."""
+    def release(self, numbers: Iterable[int]) -> None:
+        """These groups are settled, and saved no more."""
         with self.lock:
-            self.outstanding.release(numbers, rollout_id)
+            self.outstanding.release(numbers)
 
     def check_balance(self, under_way: int = 0) -> None:
         """Raises PromptsUnaccountedFor unless every prompt ever given out was settled, is in the buffer or `under_way`."""
@@ -141,11 +141,9 @@ class RolloutDataSource:
     def __len__(self) -> int:
         return 0 if self.dataset is None else len(self.dataset)
 
-    def _state(self, rollout_id: int) -> dict[str, Any]:
-        """What is to be known after this rollout. What is under way cannot come back here."""
-        unsettled = self.outstanding.handed_after(rollout_id)
-        settled = self.settled | {"trained": self.settled["trained"] - len(unsettled)}
-        if not self.takes_groups_back and (lost := len(unsettled) + len(self.outstanding.under_way())):
+    def _state(self) -> dict[str, Any]:
+        settled = dict(self.settled)
+        if not self.takes_groups_back and (lost := len(self.outstanding.groups())):
             settled["not_taken_back"] = settled.get("not_taken_back", 0) + lost
         return {name: getattr(self, name) for name in _CURSOR} | {"metadata": self.metadata, "settled": settled}
 
@@ -222,9 +220,9 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
     def get_metadata(self) -> dict[str, Any]:
         return self.metadata
 
-    def _state(self, rollout_id: int) -> dict[str, Any]:
-        waiting = [*self.outstanding.handed_after(rollout_id), *self.outstanding.under_way(), *self.buffer]
-        return super()._state(rollout_id) | {"buffer": [_plain(group) for group in waiting]}
+    def _state(self) -> dict[str, Any]:
+        waiting = [*self.outstanding.groups(), *self.buffer]
+        return super()._state() | {"buffer": [_plain(group) for group in waiting]}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         buffer = [_samples(group) for group in state["buffer"]] if "buffer" in state else []

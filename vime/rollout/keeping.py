@@ -88,12 +88,11 @@ class Prompts:
         """So far these groups under way have come."""
         self._tell("hold", groups)
 
-    def settle(self, ledger: Ledger, rollout_id: int) -> None:
+    def settle(self, ledger: Ledger) -> None:
         """What became of the groups of a rollout."""
         with self._lock:
             self._tell("settle", len(ledger.trained), ledger.reasons())
-            self._tell("release", ledger.trained, rollout_id)
-            self._tell("release", ledger.dropped)
+            self._tell("release", [*ledger.trained, *ledger.dropped])
 
     def check_balance(self, under_way: int = 0) -> None:
         """Raises PromptsUnaccountedFor where the source misses more groups than are under way."""

@@ -99,7 +99,7 @@ class InHand:
             return None
         return ordered[:wanted]
 
-    def hand_over(self, picked: list[Picked], rollout_id: int) -> RolloutFnTrainOutput:
+    def hand_over(self, picked: list[Picked]) -> RolloutFnTrainOutput:
         """The rollout that is made of these. What a function of the user's raises leaves them in hand. Raises
         PromptsUnaccountedFor."""
         kept = [(one.number, one.group) for one in picked]
@@ -110,22 +110,22 @@ class InHand:
             self.ledger.train(number)
         self.ledger.check([*self.flying, *(one.number for one in self.ready)])
         metrics = self.keeping.gatherer.collect() | self.ledger.metrics() | self._metrics(picked)
-        self.prompts.settle(self.ledger, rollout_id)
+        self.prompts.settle(self.ledger)
         self._begin_rollout(self.ledger.carried_on())
         self.prompts.check_balance(len(self.ledger.in_flight))
         return RolloutFnTrainOutput(samples=in_order(kept), metrics=metrics)
 
-    def take_ready(self, count: int, rollout_id: int) -> list[tuple[int, Group]]:
+    def take_ready(self, count: int) -> list[tuple[int, Group]]:
         """The oldest groups that are ready, handed over without the functions of the user's."""
         taken = sorted(self.ready, key=lambda one: self._slack(one.version))[:count]
         for one in taken:
             self.ready.remove(one)
             self.ledger.train(one.number)
-        self.prompts.settle(self.ledger, rollout_id)
+        self.prompts.settle(self.ledger)
         self._begin_rollout(self.ledger.carried_on())
         return [(one.number, one.group) for one in taken]
 
-    def give_back(self, rollout_id: int) -> None:
+    def give_back(self) -> None:
         """Everything goes back: what is ready as it is, the rest as it was."""
         back = {number: list(one.issued) for number, one in self.flying.items()}
         back |= {one.number: self._as_it_goes_back(one) for one in self.ready}
@@ -134,7 +134,7 @@ class InHand:
             self._settle_back(number)
         if self.prompts.takes_back and back:
             self.prompts.source.add_samples([group for _, group in sorted(back.items())])
-        self.prompts.settle(self.ledger, rollout_id)
+        self.prompts.settle(self.ledger)
         self._begin_rollout(self.ledger.carried_on())
 
     def _return(self, number: int, group: Group, why: str) -> None:

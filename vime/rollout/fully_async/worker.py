@@ -63,7 +63,7 @@ class AsyncRolloutWorker:
     def get_completed_groups(self, limit: int | None = None) -> list[tuple[int, Group]]:
         """Take groups that are ready, `limit` at most, the oldest first, each with its number. They are the caller's."""
         ready = len(self._in_hand.ready) if limit is None else min(limit, len(self._in_hand.ready))
-        taken = self._in_hand.take_ready(ready, self.rollout_id)
+        taken = self._in_hand.take_ready(ready)
         self._room.set()
         return taken
 
@@ -102,7 +102,7 @@ class AsyncRolloutWorker:
                     await self._news.wait()
         finally:
             self._wanted = 0
-        output = self._in_hand.hand_over(picked, rollout_id)
+        output = self._in_hand.hand_over(picked)
         self._room.set()
         return self._with_failures(output)
 
@@ -127,7 +127,7 @@ class AsyncRolloutWorker:
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None
         finally:
-            self._in_hand.give_back(self.rollout_id)
+            self._in_hand.give_back()
             self._news.set()
 
     async def _keep_busy(self, tasks: asyncio.TaskGroup) -> None:

@@ -25,6 +25,10 @@ _BREATH = 0.05
 """Seconds before a group that was cut short is begun again, so that who aborts everything is not answered at once."""
 
 
+class Cancelled(RuntimeError):
+    """Somebody cancelled the generation of one group."""
+
+
 class AsyncRolloutWorker:
     """One structured task: it takes groups from `data_buffer` and generates up to `concurrency` of them at once.
 
@@ -85,10 +89,10 @@ class AsyncRolloutWorker:
 
     async def collect(self, rollout_id: int) -> RolloutFnTrainOutput:
         """`args.rollout_batch_size` groups, in order; the rest stays. Raises what generating raised, and NoPrompts."""
-        self.rollout_id, self._wanted = rollout_id, self.args.rollout_batch_size
+        self.rollout_id, picked = rollout_id, None
         await self._in_hand.versions.ask(self.args)
+        self._wanted = self.args.rollout_batch_size
         try:
-            picked = None
             while picked is None:
                 self._news.clear()
                 self._raise_if_over()
@@ -125,7 +129,10 @@ class AsyncRolloutWorker:
             async with asyncio.TaskGroup() as tasks:
                 await self._keep_busy(tasks)
         except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from None
+            # Who was cancelled on account of what failed says so, too.
+            raise next(
+                (one for one in failed.exceptions if not isinstance(one, Cancelled)), failed.exceptions[0]
+            ) from None
         finally:
             self._in_hand.give_back()
             self._news.set()
@@ -156,12 +163,20 @@ class AsyncRolloutWorker:
         )
 
     async def _generate(self, number: int, group: Group) -> None:
-        params = vllm_rollout.GenerateState(self.args).sampling_params.copy()
-        generated = await vllm_rollout.generate_and_rm_group(self.args, group, sampling_params=params, evaluation=False)
-        check_size(self.args, generated)
-        if is_cut_short(generated):
-            await asyncio.sleep(_BREATH)
-        self._in_hand.finish(number, generated, self.rollout_id)
+        state = vllm_rollout.GenerateState(self.args)
+        params = state.sampling_params.copy()
+        try:
+            group = await vllm_rollout.generate_and_rm_group(self.args, group, sampling_params=params, evaluation=False)
+            check_size(self.args, group)
+            # Where a rollout is being aborted a group comes back at once, with nothing begun.
+            cut_short = is_cut_short(group) or state.aborted
+            if cut_short:
+                await asyncio.sleep(_BREATH)
+        except asyncio.CancelledError:
+            if self._task.cancelling():
+                raise
+            raise Cancelled(f"the generation of group {number} was cancelled, by none of this module") from None
+        self._in_hand.finish(number, group, self.rollout_id, cut_short)
         self._room.set()
         self._news.set()
 

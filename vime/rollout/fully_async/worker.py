@@ -90,20 +90,14 @@ class AsyncRolloutWorker:
     async def collect(self, rollout_id: int) -> RolloutFnTrainOutput:
         """`args.rollout_batch_size` groups, in order; the rest stays. Raises what generating raised, and NoPrompts."""
         self.rollout_id, picked = rollout_id, None
-        await self._in_hand.versions.ask(self.args)
+        versions = self._in_hand.versions
+        await versions.ask(self.args)
         self._wanted = self.args.rollout_batch_size
         try:
             while picked is None:
-                self._news.clear()
-                self._raise_if_over()
+                await self._enough()
+                await versions.ask(self.args)  # the weights may be newer than any answer says
                 picked = self._in_hand.pick(self._wanted)
-                self._room.set()
-                if picked is None:
-                    if self._dry and not self._in_hand.flying:
-                        raise NoPrompts(
-                            f"rollout {rollout_id}: the data source has no prompts left; check --prompt-data"
-                        )
-                    await self._news.wait()
         finally:
             self._wanted = 0
         output = self._in_hand.hand_over(picked)
@@ -111,12 +105,20 @@ class AsyncRolloutWorker:
         return self._with_failures(output)
 
     async def close(self) -> None:
-        """End, and return when every group is back."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-            if self.failure is not None:
-                logger.info("the fully-async worker had ended with %r", self.failure)
+        """End, and return when every group is back, also where this is cancelled meanwhile."""
+        if self._task is None:
+            return
+        cancelled = None
+        self._task.cancel()
+        while not self._task.done():
+            try:
+                await asyncio.wait([self._task])
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if self.failure is not None:
+            logger.info("the fully-async worker had ended with %r", self.failure)
+        if cancelled is not None:
+            raise cancelled
 
     # --- inside ---
 
@@ -179,6 +181,18 @@ class AsyncRolloutWorker:
         self._in_hand.finish(number, group, self.rollout_id, cut_short)
         self._room.set()
         self._news.set()
+
+    async def _enough(self) -> None:
+        """Wait until there are the groups of a rollout."""
+        while True:
+            self._news.clear()
+            self._raise_if_over()
+            if self._in_hand.pick(self._wanted) is not None:
+                return
+            self._room.set()
+            if self._dry and not self._in_hand.flying:
+                raise NoPrompts(f"rollout {self.rollout_id}: the data source has no prompts left; check --prompt-data")
+            await self._news.wait()
 
     def _raise_if_over(self) -> None:
         if self._task is None:

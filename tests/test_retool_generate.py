@@ -81,6 +81,17 @@ def test_a_prompt_that_fills_the_context_is_not_asked(length):
     assert (sample.status, sample.response_length, server.requests) == (Status.TRUNCATED, 0, [])
 
 
+def test_turns_do_not_draw_the_same_random_numbers():
+    seeds = [
+        [
+            request["sampling_params"].get("seed")
+            for request in converse([CALL, CALL, ANSWER], params=params)[1].requests
+        ]
+        for params in ({"sampling_seed": 5}, {"sampling_seed": 5}, {"sampling_seed": 6}, {})
+    ]
+    assert seeds[0] == seeds[1] and len({*seeds[0], *seeds[2]}) == 6 and seeds[0][0] == 5 and seeds[3] == [None] * 3
+
+
 def test_the_parameters_are_not_changed():
     params = {"max_new_tokens": 9}
     converse([ANSWER[:9]] * 2, params=params, retool_max_turns=1)

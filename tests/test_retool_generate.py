@@ -22,6 +22,7 @@ from generate_with_retool import (
     reward_func,
 )
 from retool_world import ANSWER, CALL, arguments, converse, use
+from sandbox_world import started
 from tool_calls import read_action
 from tool_prompts import prompt_text
 from tool_sandbox import ToolRegistry, tool_registry
@@ -152,6 +153,22 @@ def test_a_rollout_that_stops_asks_no_further_turn(sandbox):
     sample, server = converse([CALL, ANSWER], before=held.append)
     assert (sample.status, sample.metadata["abort_reason"]) == (Status.ABORTED, "rollout_stopped")
     assert len(server.requests) == 1
+
+
+def test_an_evaluation_goes_on_beside_a_rollout_that_stops():
+    def stop(state):
+        state.aborted = True
+
+    sample, _ = converse([CALL, ANSWER], before=stop, evaluation=True)
+    assert sample.status is Status.COMPLETED
+
+
+def test_what_breaks_off_in_the_middle_is_not_complete(sandbox):
+    sample = Sample(prompt="ab", index=7)
+    sandbox.outputs = []  # so that the sandbox itself fails
+    with pytest.raises(IndexError):
+        converse([CALL], sample=sample)
+    assert sample.status is Status.PENDING
 
 
 def test_partial_rollout_is_refused():
@@ -459,6 +476,7 @@ def test_what_a_tool_says(result, told, sandbox):
 
 @pytest.fixture
 def real(monkeypatch, sandbox):
+    started("namespaces").close()  # or the test is skipped
     monkeypatch.setattr("tool_sandbox.Sandbox", Sandbox)
 
 

@@ -62,6 +62,19 @@ def test_prompts_for_reinforcement_learning(tmp_path):
     assert len(written) == 1
 
 
+def test_a_folder_is_read_file_by_file(tmp_path):
+    (tmp_path / "raw/.cache").mkdir(parents=True)
+    for name in ("b.jsonl", "a.jsonl", ".cache/c.jsonl", "d.json"):
+        (tmp_path / "raw" / name).write_text(json.dumps({"prompt": name, "label": 1}) + "\noops\n")
+    words = (sys.executable, EXAMPLE / "rl_data_preprocess.py", "--input", "raw", "--output", "out.jsonl")
+    done = call(*words, cwd=tmp_path)
+    assert "raw/a.jsonl, line 2" in done.stderr and "raw/b.jsonl, line 2" in done.stderr
+    assert [json.loads(line)["prompt"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [
+        "a.jsonl",
+        "b.jsonl",
+    ]
+
+
 def test_conversations_for_supervised_training(tmp_path):
     turns = [{"role": "user", "content": "1+1?", "x": 1}, {"role": "assistant", "content": "2"}]
     done, written = convert("sft_data_processing.py", [{"messages": turns, "y": 2}], tmp_path)

@@ -21,6 +21,8 @@ from generate_with_retool import (
     postprocess_responses,
     reward_func,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from retool_world import ANSWER, CALL, arguments, converse, use
 from sandbox_world import started
 from tool_calls import read_action
@@ -405,6 +407,49 @@ def test_what_follows_an_action_is_cut_off(text, kept):
 def test_reading_a_turn_takes_time_that_grows_with_its_length_alone():
     for text in ("<tool_call>" * 50_000, "<tool_call>" + " " * 500_000, "Answer: \\boxed{" * 20_000):
         read_action(text), postprocess_responses(text)
+
+
+PIECES = [
+    "<tool_call>",
+    "</tool_call>",
+    '{"name": "code_interpreter", "arguments": {"code": "',
+    '"}}',
+    "<code>",
+    "</code>",
+]
+PIECES += ["```python\n", "```", "Answer: \\boxed{", "}", "\n", "é", "[", "9"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_size=12).map("".join))
+def test_whatever_a_turn_is_it_can_be_read(text):
+    action = read_action(text)
+    assert action.kind in ("answer", "call", "broken", "none") and isinstance(action.arguments, dict)
+    assert text.startswith(postprocess_responses(text))
+    assert postprocess_predictions(text)[0] in ("answer", "code", None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    script=st.lists(
+        st.tuples(
+            st.sampled_from([CALL, ANSWER, "hm", "<tool_call>{", "é"]),
+            st.sampled_from(["stop"] * 6 + ["length", "abort"]),
+            st.sampled_from([{}] * 6 + [{"no_logprobs": True}, {"logprobs": [-0.5]}]),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    limit=st.integers(1, 400),
+)
+def test_whatever_happens_the_sample_is_coherent(script, limit):
+    turns = [turn(text, finish) | fault for text, finish, fault in script]
+    sample, server = converse(turns, rollout_max_context_len=limit, retool_max_turns=6)  # checks that lists are in step
+
+    assert sample.status in (Status.COMPLETED, Status.TRUNCATED, Status.ABORTED)
+    assert (sample.status is Status.ABORTED) == ("abort_reason" in sample.metadata)
+    for request in server.requests:
+        assert len(request["token_ids"]) + request["sampling_params"]["max_tokens"] <= limit
 
 
 # ---- tools

@@ -225,3 +225,29 @@ def _installed(name):
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+def commands():
+    """What the README says to type, but for what downloads and installs."""
+    text = "".join(re.findall(r"```sh\n(.*?)```", (EXAMPLE / "README.md").read_text("utf-8"), re.DOTALL))
+    lines = (line.partition("#")[0].strip() for line in text.replace("\\\n", " ").splitlines())
+    return [line for line in lines if line and not line.startswith(("pip ", "hf "))]
+
+
+def test_the_readmes_commands_work_in_their_order(world):
+    home, environment = world
+    (home / "examples").symlink_to(ROOT / "examples")
+    rl = "rl_data_preprocess.py"
+    for folder, script in {"ReTool-SFT": "sft_data_processing.py", "DAPO-Math-17k": rl, "aime-2024": rl}.items():
+        (home / "data/raw" / folder).mkdir(parents=True)
+        (home / "data/raw" / folder / "rows.jsonl").write_text(json.dumps(GOOD[script]))
+    (home / "python").symlink_to(sys.executable)
+    own = {"VIME": environment["VIME"], "PATH": f"{home}{os.pathsep}{os.environ['PATH']}"}
+    typed = commands()
+    assert len(typed) == 7
+    for command in typed:
+        if ".parquet" in command and not _installed("pyarrow"):
+            command = command.replace(".parquet", ".jsonl")
+        done = call("bash", "-c", command, cwd=home, **own)
+        assert done.returncode == 0 and done.stdout, (command, done.stderr)
+    assert (home / "data/dapo_math_17k_cleaned.jsonl").exists() and (home / "data/aime-2024.jsonl").exists()

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import Any
 
 from vime.errors import RunError
+from vime.utils.aborted import ABORT_REASON
 from vime.utils.types import Sample
 
 __all__ = ["add_observation", "begin", "context_limit", "response_ids", "turn_params", "unusable"]
@@ -31,7 +32,7 @@ def begin(sample: Sample, prompt_ids: Sequence[int]) -> None:
     sample.tokens = list(prompt_ids)
     sample.loss_mask = []
     sample.tool_call_count = 0
-    sample.metadata.pop("abort_reason", None)
+    sample.metadata.pop(ABORT_REASON, None)
 
 
 _GENERATED = (

@@ -45,6 +45,8 @@ class InHand:
         self.flying: dict[int, _Flying] = {}
         self.ready: list[Picked] = []
         self.unnamed = 0
+        self.returned = False
+        """Whether anything went back since the source was asked last."""
         self._begin_rollout(Ledger())
 
     def _begin_rollout(self, ledger: Ledger) -> None:
@@ -54,6 +56,7 @@ class InHand:
 
     def take(self) -> list[tuple[int, Group]]:
         """The next groups of the source, by their numbers: one, or none where it has none for now."""
+        self.returned = False
         return [self._begin(group) for group in self.prompts.take(self.prompts.source.get_samples, 1)]
 
     def _begin(self, group: Group) -> tuple[int, Group]:
@@ -141,6 +144,7 @@ class InHand:
     def _return(self, number: int, group: Group, why: str) -> None:
         if self.prompts.takes_back:
             self.prompts.source.add_samples([group])
+            self.returned = True
         self._settle_back(number)
         self.went_back[why] += 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from argparse import Namespace
+from collections import Counter
 from contextlib import suppress
 from typing import Any
 
@@ -46,7 +47,7 @@ class AsyncRolloutWorker:
         self._dry = False
         self._task: asyncio.Task | None = None
         self._room, self._news = asyncio.Event(), asyncio.Event()
-        self._failures = RewardRunner(args).failures.copy()
+        self._failures: Counter[str] = Counter()
 
     # --- upstream's interface ---
 
@@ -124,6 +125,7 @@ class AsyncRolloutWorker:
 
     def _start(self) -> None:
         if self._task is None or self._task.done():
+            self._failures = RewardRunner(self.args).failures.copy()
             self._task = asyncio.create_task(self._run(), name="fully-async-rollout")
 
     async def _run(self) -> None:
@@ -190,7 +192,7 @@ class AsyncRolloutWorker:
             if self._in_hand.pick(self._wanted) is not None:
                 return
             self._room.set()
-            if self._dry and not self._in_hand.flying:
+            if self._dry and not (self._in_hand.flying or self._in_hand.returned):
                 raise NoPrompts(f"rollout {self.rollout_id}: the data source has no prompts left; check --prompt-data")
             await self._news.wait()
 

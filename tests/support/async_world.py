@@ -137,9 +137,23 @@ def numbers(groups):
     return [leaves(group)[0].group_index for group in groups]
 
 
-def resumed(source, args, number):
+class Dry:
+    """A source of the user's with a few prompts and nothing but upstream's methods."""
+
+    def __init__(self, count):
+        self.groups = [[Sample(index=i, group_index=i, prompt="p")] for i in range(count)]
+
+    def get_samples(self, count):
+        taken, self.groups = self.groups[:count], self.groups[count:]
+        return taken
+
+    def add_samples(self, groups):
+        self.groups += groups
+
+
+def resumed(source, args, number, kind=RolloutDataSourceWithBuffer):
     """Another process that goes on from what `source` saved."""
     source.save(number)
-    again = RolloutDataSourceWithBuffer(args)
+    again = kind(args)
     again.load(number)
     return again

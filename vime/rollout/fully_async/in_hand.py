@@ -47,6 +47,8 @@ class InHand:
         self.flying: dict[int, _Flying] = {}
         self.ready: list[Picked] = []
         self.unnamed = 0
+        self.returned = False
+        """Whether anything went back since the source was asked last."""
         self._begin_rollout(Ledger())
 
     def _begin_rollout(self, ledger: Ledger) -> None:
@@ -56,6 +58,7 @@ class InHand:
 
     def take(self) -> list[tuple[int, Group]]:
         """The next groups of the source, by their numbers: one, or none where it has none for now."""
+        self.returned = False
         return [self._begin(group) for group in self.prompts.take(self.prompts.source.get_samples, 1)]
 
     def _begin(self, group: Group) -> tuple[int, Group]:
@@ -97,7 +100,7 @@ class InHand:
         for picked in [one for one in self.ready if self._slack(one.version) < 0]:
             self._return(picked.number, [fresh(leaves(item)[0]) for item in picked.issued], "stale")
             self.ready.remove(picked)
-        ordered = sorted(self.ready, key=lambda one: self._slack(one.version))
+        ordered = self._in_turn()
         flying = [self._slack(one.version) for one in self.flying.values()]
         if not self.bound.enough([self._slack(one.version) for one in ordered], flying, wanted):
             return None
@@ -121,7 +124,7 @@ class InHand:
 
     def take_ready(self, count: int) -> list[tuple[int, Group]]:
         """The oldest groups that are ready, handed over without the functions of the user's."""
-        taken = sorted(self.ready, key=lambda one: self._slack(one.version))[:count]
+        taken = self._in_turn()[:count]
         for one in taken:
             self.ready.remove(one)
             self.ledger.train(one.number)
@@ -144,6 +147,7 @@ class InHand:
     def _return(self, number: int, group: Group, why: str) -> None:
         if self.prompts.takes_back:
             self.prompts.source.add_samples([group])
+            self.returned = True
         self._settle_back(number)
         self.went_back[why] += 1
 
@@ -158,6 +162,10 @@ class InHand:
         if oldest_version(picked.group) is None:
             return list(picked.issued)
         return picked.group
+
+    def _in_turn(self) -> list[Picked]:
+        """What is ready, the oldest first, and of these what was given out first."""
+        return sorted(self.ready, key=lambda one: (self._slack(one.version), one.number))
 
     def _slack(self, version: int | None) -> int:
         return self.bound.slack(version, self.versions.now)

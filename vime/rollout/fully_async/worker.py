@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from argparse import Namespace
+from collections import Counter
 from contextlib import suppress
 from typing import Any
 
@@ -46,7 +47,7 @@ class AsyncRolloutWorker:
         self._dry = False
         self._task: asyncio.Task | None = None
         self._room, self._news = asyncio.Event(), asyncio.Event()
-        self._failures = RewardRunner(args).failures.copy()
+        self._failures: Counter[str] = Counter()
 
     # --- upstream's interface ---
 
@@ -93,6 +94,7 @@ class AsyncRolloutWorker:
         versions = self._in_hand.versions
         await versions.ask(self.args)
         self._wanted = self.args.rollout_batch_size
+        self._room.set()
         try:
             while picked is None:
                 await self._enough()
@@ -125,10 +127,12 @@ class AsyncRolloutWorker:
 
     def _start(self) -> None:
         if self._task is None or self._task.done():
+            self._failures = RewardRunner(self.args).failures.copy()
             self._task = asyncio.create_task(self._run(), name="fully-async-rollout")
 
     async def _run(self) -> None:
         try:
+            await self._in_hand.versions.ask(self.args)  # what is begun has an age
             async with asyncio.TaskGroup() as tasks:
                 await self._keep_busy(tasks)
         except BaseExceptionGroup as failed:
@@ -190,8 +194,9 @@ class AsyncRolloutWorker:
             self._raise_if_over()
             if self._in_hand.pick(self._wanted) is not None:
                 return
-            self._room.set()
-            if self._dry and not self._in_hand.flying:
+            if self._in_hand.returned:
+                self._room.set()
+            if self._dry and not (self._in_hand.flying or self._in_hand.returned):
                 raise NoPrompts(f"rollout {self.rollout_id}: the data source has no prompts left; check --prompt-data")
             await self._news.wait()
 

@@ -270,7 +270,8 @@ def test_the_prompt_has_the_tools_and_leaves_the_assistant_to_speak():
 
 def test_what_the_data_brings_is_no_template():
     hostile = "{{ 7 * 7 }}{% for x in range(9) %}{% endfor %}{{ ''.__class__ }}"
-    assert hostile in format_conversation_with_tools(hostile, [], hostile, [{"role": "user", "content": hostile}])
+    text = format_conversation_with_tools(hostile, [], hostile, [{"role": "user", "content": hostile}])
+    assert text.count(hostile) == 3
 
 
 class Chat:
@@ -487,6 +488,12 @@ def test_other_tools_share_the_permits(sandbox):
         return await asyncio.gather(*(tools.execute_tool("slow", {}) for _ in range(6)))
 
     assert asyncio.run(calls()) == ["done"] * 6 and most == 2
+
+
+def test_the_sandbox_gets_its_limits_from_the_settings(sandbox):
+    converse([ANSWER], retool_python_timeout=3.0, retool_python_memory_limit="64MB", retool_sandbox="rlimits")
+    assert sandbox.mode == "rlimits"
+    assert (sandbox.limits.wall, sandbox.limits.cpu, sandbox.limits.memory) == (3.0, 3, 64 << 20)
 
 
 def test_each_event_loop_has_its_own_permits():

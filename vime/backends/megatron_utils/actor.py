@@ -52,6 +52,7 @@ class MegatronTrainRayActor:
         self._sync: Sync | None = None
         self._plan: Any = None
         self._synced = False
+        self._ages: dict[str, int] = {}
         self.weight_version = 0
 
     def init(self, config_or_args: Any, role: str = "actor", with_ref: bool | None = None) -> int:
@@ -112,6 +113,7 @@ class MegatronTrainRayActor:
             with watch("actor_train"):
                 self._steps = [self._update(rollout_id, share, update, figures) for update in updates]
         self._updates_since_sync += len(updates)
+        self._ages = {version: age + 1 for version, age in self._ages.items()}
         self._maybe_update_reference(rollout_id)
         return self._merged(share, watch)
 
@@ -208,7 +210,7 @@ class MegatronTrainRayActor:
 
     @property
     def _engine(self) -> EngineWeights:
-        return EngineWeights(str(self.weight_version), self._synced, self._updates_since_sync)
+        return EngineWeights(str(self.weight_version), self._synced, self._updates_since_sync, self._ages)
 
     @property
     def _pad_multiple(self) -> int:
@@ -257,6 +259,7 @@ class MegatronTrainRayActor:
         report = push_weights(self._weights, lambda tensors: self._sync.update(tensors, self._plan, version))
         self.weight_version += 1
         self._synced, self._updates_since_sync = True, 0
+        self._ages[version] = 0
         return report
 
     @property

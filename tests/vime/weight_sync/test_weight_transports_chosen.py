@@ -11,6 +11,7 @@ from vime.backends.megatron_utils.update_weight.make import make_sync, own_addre
 
 ARGS = {
     "update_weight_buffer_size": 1 << 20,
+    "update_weight_pause_mode": "abort",
     "rollout_num_gpus_per_engine": 1,
     "check_weight_update_equal": False,
     "update_weight_disk_keep_files": False,

@@ -102,6 +102,7 @@ def test_what_was_trained_on_is_not_in_the_checkpoint_after_it(tmp_path: Path) -
     _trained(before, 1)
     before.save(0)
     before.save(1)
+    assert not (tmp_path / "ckpt/rollout/generated_ahead_1.json").exists()
     after = _manager(tmp_path, "--load", str(tmp_path / "ckpt"))
     after.load(1)
     assert _trained(after, 2) == _trained(before, 2)

@@ -11,11 +11,10 @@ from typing import Any
 from vime.rollout.accounting import Ledger
 from vime.rollout.base_types import RolloutFnTrainOutput
 from vime.rollout.groups import Group, in_order, leaves, name_leaves, snapshot, to_go_on
-from vime.rollout.keeping import Keeping, Prompts, check_size, number_of
+from vime.rollout.keeping import Keeping, Prompts, check_size, is_cut_short, number_of
 from vime.rollout.rewarding import RewardRunner
 from vime.rollout.sample_hooks import set_current_rollout_id
 from vime.rollout.together import cancel
-from vime.utils.types import Sample
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +97,7 @@ class _Rollout:
     def _settle(self, task: asyncio.Task) -> None:
         number, group = self.working[task], self._result(task)
         del self.working[task]
-        if any(leaf.status is Sample.Status.ABORTED for leaf in leaves(group)):
+        if is_cut_short(group):
             # Somebody else stopped the engines: it goes on, or begins anew.
             self.state.remaining_batch_size -= 1
             again = to_go_on(group, self._issued[number], self.rollout_id, self.args.partial_rollout)

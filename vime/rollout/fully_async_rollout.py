@@ -61,10 +61,10 @@ def generate_rollout_fully_async(
     """
     if evaluation:
         return run(eval_rollout(args, rollout_id))[0]
-    return run(_rollout(args, rollout_id, data_buffer))
+    return run(_generate_rollout_async(args, rollout_id, data_buffer))
 
 
-async def _rollout(args: Namespace, rollout_id: int, data_buffer: Any) -> RolloutFnTrainOutput:
+async def _generate_rollout_async(args: Namespace, rollout_id: int, data_buffer: Any) -> RolloutFnTrainOutput:
     place = _Place(data_buffer)
     worker = await place.working(args)
     try:

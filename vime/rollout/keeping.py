@@ -18,8 +18,8 @@ __all__ = ["Keeping", "Prompts", "check_size", "is_cut_short", "number_of"]
 
 
 def is_cut_short(group: Group) -> bool:
-    """Whether any of it is still to be generated."""
-    return any(leaf.status in (Sample.Status.ABORTED, Sample.Status.PENDING) for leaf in leaves(group))
+    """Whether any of it was aborted."""
+    return any(leaf.status is Sample.Status.ABORTED for leaf in leaves(group))
 
 
 def check_size(args: Namespace, group: Group) -> None:

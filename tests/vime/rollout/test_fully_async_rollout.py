@@ -8,7 +8,6 @@ from engines import Faults, turn
 from rollout_world import options, serving, tiny_model, write_prompts
 
 from vime.rollout import fully_async_rollout
-from vime.rollout.collect import NoPrompts
 from vime.rollout.data_source import RolloutDataSourceWithBuffer
 from vime.rollout.fully_async.worker import AsyncRolloutWorker
 from vime.rollout.fully_async_rollout import generate_rollout_fully_async
@@ -124,28 +123,3 @@ def test_an_evaluation_runs_beside_it(world, tmp_path):
         found = generate_rollout_fully_async(args, 1, source, evaluation=True).data["held"]
         assert found["rewards"] == [0.0, 1.0, 0.0]
         assert len(generate_rollout_fully_async(args, 1, source).samples) == 4
-
-
-class Dry:
-    """A source of the user's with a few prompts and nothing but upstream's methods."""
-
-    def __init__(self, count):
-        self.groups = [[Sample(index=i, group_index=i, prompt="p")] for i in range(count)]
-        self.back = []
-
-    def get_samples(self, count):
-        taken, self.groups = self.groups[:count], self.groups[count:]
-        return taken
-
-    def add_samples(self, groups):
-        self.back += groups
-
-
-def test_a_source_that_runs_dry_is_an_error(world):
-    with serving([turn("x")]) as server:
-        args, _ = world(server, n_samples_per_prompt=1)
-        source = Dry(6)
-        assert numbers(generate_rollout_fully_async(args, 0, source).samples) == [0, 1, 2, 3]
-        with pytest.raises(NoPrompts, match="rollout 1"):
-            generate_rollout_fully_async(args, 1, source)
-        assert numbers(source.back) == [4, 5]

@@ -13,7 +13,7 @@ from vime.rollout.base_types import RolloutFnTrainOutput
 from vime.rollout.fully_async.staleness import Bound, age, mean_and_max, oldest_version
 from vime.rollout.fully_async.versions import Versions
 from vime.rollout.groups import Group, fresh, in_order, leaves, name_leaves, snapshot, to_go_on
-from vime.rollout.keeping import Keeping, Prompts, is_cut_short, number_of
+from vime.rollout.keeping import Keeping, Prompts, number_of
 
 __all__ = ["InHand", "Picked"]
 
@@ -45,6 +45,8 @@ class InHand:
         self.flying: dict[int, _Flying] = {}
         self.ready: list[Picked] = []
         self.unnamed = 0
+        self.returned = False
+        """Whether anything went back since the source was asked last."""
         self._begin_rollout(Ledger())
 
     def _begin_rollout(self, ledger: Ledger) -> None:
@@ -54,6 +56,7 @@ class InHand:
 
     def take(self) -> list[tuple[int, Group]]:
         """The next groups of the source, by their numbers: one, or none where it has none for now."""
+        self.returned = False
         return [self._begin(group) for group in self.prompts.take(self.prompts.source.get_samples, 1)]
 
     def _begin(self, group: Group) -> tuple[int, Group]:
@@ -68,13 +71,14 @@ class InHand:
         self.flying[number] = _Flying(snapshot(group), self.versions.now if version is None else version)
         return number, group
 
-    def finish(self, number: int, group: Group, rollout_id: int) -> None:
+    def finish(self, number: int, group: Group, rollout_id: int, cut_short: bool) -> None:
         """A group has come: it is ready, dropped, or goes back where it was cut short."""
         begun = self.flying[number]
         self.versions.saw(group)
-        if is_cut_short(group):
+        if cut_short:
+            again = to_go_on(group, begun.issued, rollout_id, self.args.partial_rollout)
+            self._return(number, again, "aborted")
             del self.flying[number]
-            self._return(number, to_go_on(group, begun.issued, rollout_id, self.args.partial_rollout), "aborted")
             return
         name_leaves(group, begun.issued)
         reason = self.keeping.reason_to_drop(group, len(self.ledger.in_flight))
@@ -91,8 +95,8 @@ class InHand:
     def pick(self, wanted: int) -> list[Picked] | None:
         """`wanted` groups that are ready, the oldest first; None where more are to be waited for. What is stale goes back."""
         for picked in [one for one in self.ready if self._slack(one.version) < 0]:
-            self.ready.remove(picked)
             self._return(picked.number, [fresh(leaves(item)[0]) for item in picked.issued], "stale")
+            self.ready.remove(picked)
         ordered = sorted(self.ready, key=lambda one: self._slack(one.version))
         flying = [self._slack(one.version) for one in self.flying.values()]
         if not self.bound.enough([self._slack(one.version) for one in ordered], flying, wanted):
@@ -138,10 +142,11 @@ class InHand:
         self._begin_rollout(self.ledger.carried_on())
 
     def _return(self, number: int, group: Group, why: str) -> None:
-        self._settle_back(number)
-        self.went_back[why] += 1
         if self.prompts.takes_back:
             self.prompts.source.add_samples([group])
+            self.returned = True
+        self._settle_back(number)
+        self.went_back[why] += 1
 
     def _settle_back(self, number: int) -> None:
         if self.prompts.takes_back:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from argparse import Namespace
+from collections import Counter
 from contextlib import suppress
 from typing import Any
 
@@ -25,6 +26,10 @@ _BREATH = 0.05
 """Seconds before a group that was cut short is begun again, so that who aborts everything is not answered at once."""
 
 
+class Cancelled(RuntimeError):
+    """Somebody cancelled the generation of one group."""
+
+
 class AsyncRolloutWorker:
     """One structured task: it takes groups from `data_buffer` and generates up to `concurrency` of them at once.
 
@@ -42,7 +47,7 @@ class AsyncRolloutWorker:
         self._dry = False
         self._task: asyncio.Task | None = None
         self._room, self._news = asyncio.Event(), asyncio.Event()
-        self._failures = RewardRunner(args).failures.copy()
+        self._failures: Counter[str] = Counter()
 
     # --- upstream's interface ---
 
@@ -85,21 +90,15 @@ class AsyncRolloutWorker:
 
     async def collect(self, rollout_id: int) -> RolloutFnTrainOutput:
         """`args.rollout_batch_size` groups, in order; the rest stays. Raises what generating raised, and NoPrompts."""
-        self.rollout_id, self._wanted = rollout_id, self.args.rollout_batch_size
-        await self._in_hand.versions.ask(self.args)
+        self.rollout_id, picked = rollout_id, None
+        versions = self._in_hand.versions
+        await versions.ask(self.args)
+        self._wanted = self.args.rollout_batch_size
         try:
-            picked = None
             while picked is None:
-                self._news.clear()
-                self._raise_if_over()
+                await self._enough()
+                await versions.ask(self.args)  # the weights may be newer than any answer says
                 picked = self._in_hand.pick(self._wanted)
-                self._room.set()
-                if picked is None:
-                    if self._dry and not self._in_hand.flying:
-                        raise NoPrompts(
-                            f"rollout {rollout_id}: the data source has no prompts left; check --prompt-data"
-                        )
-                    await self._news.wait()
         finally:
             self._wanted = 0
         output = self._in_hand.hand_over(picked)
@@ -107,17 +106,26 @@ class AsyncRolloutWorker:
         return self._with_failures(output)
 
     async def close(self) -> None:
-        """End, and return when every group is back."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-            if self.failure is not None:
-                logger.info("the fully-async worker had ended with %r", self.failure)
+        """End, and return when every group is back, also where this is cancelled meanwhile."""
+        if self._task is None:
+            return
+        cancelled = None
+        self._task.cancel()
+        while not self._task.done():
+            try:
+                await asyncio.wait([self._task])
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if self.failure is not None:
+            logger.info("the fully-async worker had ended with %r", self.failure)
+        if cancelled is not None:
+            raise cancelled
 
     # --- inside ---
 
     def _start(self) -> None:
         if self._task is None or self._task.done():
+            self._failures = RewardRunner(self.args).failures.copy()
             self._task = asyncio.create_task(self._run(), name="fully-async-rollout")
 
     async def _run(self) -> None:
@@ -125,7 +133,10 @@ class AsyncRolloutWorker:
             async with asyncio.TaskGroup() as tasks:
                 await self._keep_busy(tasks)
         except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from None
+            # Who was cancelled on account of what failed says so, too.
+            raise next(
+                (one for one in failed.exceptions if not isinstance(one, Cancelled)), failed.exceptions[0]
+            ) from None
         finally:
             self._in_hand.give_back()
             self._news.set()
@@ -156,14 +167,34 @@ class AsyncRolloutWorker:
         )
 
     async def _generate(self, number: int, group: Group) -> None:
-        params = vllm_rollout.GenerateState(self.args).sampling_params.copy()
-        generated = await vllm_rollout.generate_and_rm_group(self.args, group, sampling_params=params, evaluation=False)
-        check_size(self.args, generated)
-        if is_cut_short(generated):
-            await asyncio.sleep(_BREATH)
-        self._in_hand.finish(number, generated, self.rollout_id)
+        state = vllm_rollout.GenerateState(self.args)
+        params = state.sampling_params.copy()
+        try:
+            group = await vllm_rollout.generate_and_rm_group(self.args, group, sampling_params=params, evaluation=False)
+            check_size(self.args, group)
+            # Where a rollout is being aborted a group comes back at once, with nothing begun.
+            cut_short = is_cut_short(group) or state.aborted
+            if cut_short:
+                await asyncio.sleep(_BREATH)
+        except asyncio.CancelledError:
+            if self._task.cancelling():
+                raise
+            raise Cancelled(f"the generation of group {number} was cancelled, by none of this module") from None
+        self._in_hand.finish(number, group, self.rollout_id, cut_short)
         self._room.set()
         self._news.set()
+
+    async def _enough(self) -> None:
+        """Wait until there are the groups of a rollout."""
+        while True:
+            self._news.clear()
+            self._raise_if_over()
+            if self._in_hand.pick(self._wanted) is not None:
+                return
+            self._room.set()
+            if self._dry and not (self._in_hand.flying or self._in_hand.returned):
+                raise NoPrompts(f"rollout {self.rollout_id}: the data source has no prompts left; check --prompt-data")
+            await self._news.wait()
 
     def _raise_if_over(self) -> None:
         if self._task is None:

@@ -74,6 +74,7 @@ class OneAhead:
         generated, self._ready = self._ready, None
         assert generated is not None, "what is waited for is there, or has raised"
         clock.add("perf/rollout_time", generated.seconds)
+        clock.add("perf/rollout_wait_time", 0.0)
         if rollout_id + 1 < self._total:
             self._waits = self._run.begin(rollout_id + 1)
         return generated

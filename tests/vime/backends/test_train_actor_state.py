@@ -216,6 +216,22 @@ def test_a_rollout_that_was_made_ahead_is_of_the_version_before_and_not_of_older
     actor.close()
 
 
+def test_a_version_never_stands_for_two_sets_of_weights_also_after_a_resume(model: Path, tmp_path: Path) -> None:
+    words = ["--save", str(tmp_path)]
+    actor = MegatronTrainRayActor(make_sync=lambda args, urls: FakeSync(urls))
+    actor.init(train_args(model, *words))
+    actor.set_rollout_engines(["http://a"])
+    for _ in range(5):  # engines were started again four times
+        actor.update_weights()
+    actor.train(0, with_engine_log_probs(actor, made_rollout()))
+    actor.save_model(0)
+    actor.close()
+    resumed = MegatronTrainRayActor()
+    assert resumed.init(train_args(model, *words, "--load", str(tmp_path))) == 1
+    assert resumed.weight_version == 5
+    resumed.close()
+
+
 def keep_log_probs(args: Any, rollout_id: int, rollout_data: dict) -> None:
     assert rollout_id == 4 and len(rollout_data["log_probs"]) == len(rollout_data["advantages"]) == 16
     rollout_data["advantages"] = [one * 0 for one in rollout_data["advantages"]]

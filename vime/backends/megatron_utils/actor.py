@@ -13,6 +13,7 @@ from vime.backends.megatron_utils import train_step as step
 from vime.backends.megatron_utils.agreement import EngineWeights, engine_agreement
 from vime.backends.megatron_utils.checkpoint import TrainState, save_checkpoint
 from vime.backends.megatron_utils.data import to_tensors
+from vime.backends.megatron_utils.kept_version import keep_version, kept_version
 from vime.backends.megatron_utils.log_prob_pass import compute_log_probs
 from vime.backends.megatron_utils.loss import compute_advantages_and_returns
 from vime.backends.megatron_utils.parallel import Parallel, init_parallel
@@ -81,7 +82,7 @@ class MegatronTrainRayActor:
         started = start_trainer(args, wants_reference(args) if with_ref is None else with_ref)
         self.trainer, self.weight_sets = started.trainer, started.sets
         self._device = next(self.trainer.model[0].parameters()).device
-        self.weight_version = started.rollout_id
+        self.weight_version = max(started.rollout_id, kept_version(args) if started.rollout_id else 0)
         return started.rollout_id
 
     # --- training ---
@@ -275,7 +276,13 @@ class MegatronTrainRayActor:
         args, trainer = self.args, self.trainer
         if args.save is not None:
             kept = TrainState(trainer.model) if args.no_save_optim else trainer
-            save_checkpoint(args.save, rollout_id, kept, beside)
+
+            def files(folder: Path) -> None:
+                keep_version(folder, self.weight_version)
+                if beside is not None:
+                    beside(folder)
+
+            save_checkpoint(args.save, rollout_id, kept, files)
         if args.save_hf is not None:
             self.save_hf(filled(args.save_hf, rollout_id=rollout_id))
 

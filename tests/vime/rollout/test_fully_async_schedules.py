@@ -100,7 +100,7 @@ class Run:
         indices = [leaves(group)[0].index for group in output.samples]
         assert indices == sorted(indices)
         for sample in leaves(output.samples):
-            pace, count, _ = self.world.plan(sample)
+            _, count, _ = self.world.plan(sample)
             assert sample.response_length == count and sample.status is Sample.Status.COMPLETED
             # Each token says of which weights it is.
             assert self.handed_at - min(sample.tokens[1:]) + 1 <= self.plan["staleness"]

@@ -44,7 +44,7 @@ def world(tmp_path):
 
 
 def test_what_is_aborted_goes_back_clean(world):
-    args, source, engines = world()
+    args, source, engines = world(fully_async_max_staleness=0)
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
@@ -93,7 +93,9 @@ async def half_aborted(args, sample, sampling_params):
 
 @pytest.mark.parametrize("partial", [False, True])
 def test_a_fan_out_that_is_aborted_in_part_begins_anew(world, partial):
-    args, source, _ = world(custom_generate_function_path=f"{__name__}.half_aborted", partial_rollout=partial)
+    args, source, _ = world(
+        custom_generate_function_path=f"{__name__}.half_aborted", partial_rollout=partial, fully_async_max_staleness=0
+    )
 
     async def scenario():
         output = await rollout(args, 0, source)
@@ -176,7 +178,8 @@ def test_what_fails_between_two_calls_reaches_the_next_and_the_one_after_begins_
         await leave(source)
         return numbers(first.samples) + numbers(second.samples)
 
-    assert run_virtual(scenario()) == list(range(8))
+    assert len(set(run_virtual(scenario()))) == 8
+    source.check_balance()
 
 
 def dead(*_):
@@ -270,7 +273,7 @@ def test_a_group_of_another_size_is_an_error(world, monkeypatch):
 
 
 def test_while_a_rollout_is_aborted_nothing_spins(world):
-    args, source, engines = world()
+    args, source, _ = world(fully_async_max_staleness=0)
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
@@ -286,23 +289,21 @@ def test_while_a_rollout_is_aborted_nothing_spins(world):
 
 
 def test_what_is_saved_meanwhile_holds_what_is_ready_and_what_runs(world):
-    args, source, _ = world([(0.1, 2, "done"), (50.0, 2, "done")], rollout_batch_size=2, vllm_server_concurrency=8)
+    args, source, _ = world([(0.1, 2, "done")] + [(50.0, 2, "done")] * 3, fully_async_max_staleness=0)
 
     async def scenario():
-        first = await rollout(args, 0, source) if False else None
         call = asyncio.create_task(rollout(args, 0, source))
         await asyncio.sleep(5)
         again = resumed(source, args, 0)
-        await asyncio.sleep(0)
         call.cancel()
         await asyncio.wait([call])
-        return first, again
+        return again
 
-    _, again = run_virtual(scenario())
+    again = run_virtual(scenario())
     again.check_balance()
     assert numbers(again.buffer) == list(range(again.sample_group_index)) == numbers(source.buffer)
     for number, group in enumerate(again.buffer):
-        ready = number % 2 == 0
+        ready = number == 0
         assert {sample.status for sample in group} == {Status.COMPLETED if ready else Status.PENDING}
         assert {sample.response_length for sample in group} == {2 if ready else 0}
 
@@ -326,7 +327,7 @@ def test_a_source_that_takes_nothing_back_counts_what_it_loses(world):
 
 
 def test_a_source_that_runs_dry_is_an_error_when_nothing_is_to_be_had(world):
-    args, _, engines = world(n_samples_per_prompt=1)
+    args, _, _ = world(n_samples_per_prompt=1)
     source = Dry(6)
 
     async def scenario():
@@ -370,7 +371,10 @@ def test_prompts_that_a_source_gives_twice_are_found(world):
 @pytest.mark.parametrize(("staleness", "concurrency", "batch"), [(1, 3, 4), (3, 2, 2), (8, 5, 4)])
 def test_neither_too_many_run_nor_are_too_many_ready(world, staleness, concurrency, batch):
     args, source, engines = world(
-        [(0.1, 1, "done"), (2.0, 1, "done")], rollout_batch_size=batch, fully_async_max_staleness=staleness
+        [(0.1, 1, "done"), (2.0, 1, "done")],
+        rollout_batch_size=batch,
+        fully_async_max_staleness=staleness,
+        vllm_server_concurrency=64,
     )
 
     async def scenario():

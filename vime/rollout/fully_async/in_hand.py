@@ -97,7 +97,7 @@ class InHand:
         for picked in [one for one in self.ready if self._slack(one.version) < 0]:
             self._return(picked.number, [fresh(leaves(item)[0]) for item in picked.issued], "stale")
             self.ready.remove(picked)
-        ordered = sorted(self.ready, key=lambda one: self._slack(one.version))
+        ordered = self._in_turn()
         flying = [self._slack(one.version) for one in self.flying.values()]
         if not self.bound.enough([self._slack(one.version) for one in ordered], flying, wanted):
             return None
@@ -121,7 +121,7 @@ class InHand:
 
     def take_ready(self, count: int) -> list[tuple[int, Group]]:
         """The oldest groups that are ready, handed over without the functions of the user's."""
-        taken = sorted(self.ready, key=lambda one: self._slack(one.version))[:count]
+        taken = self._in_turn()[:count]
         for one in taken:
             self.ready.remove(one)
             self.ledger.train(one.number)
@@ -159,6 +159,10 @@ class InHand:
         if oldest_version(picked.group) is None:
             return list(picked.issued)
         return picked.group
+
+    def _in_turn(self) -> list[Picked]:
+        """What is ready, the oldest first, and of these what was given out first."""
+        return sorted(self.ready, key=lambda one: (self._slack(one.version), one.number))
 
     def _slack(self, version: int | None) -> int:
         return self.bound.slack(version, self.versions.now)

@@ -94,6 +94,7 @@ class AsyncRolloutWorker:
         versions = self._in_hand.versions
         await versions.ask(self.args)
         self._wanted = self.args.rollout_batch_size
+        self._room.set()
         try:
             while picked is None:
                 await self._enough()
@@ -130,6 +131,7 @@ class AsyncRolloutWorker:
 
     async def _run(self) -> None:
         try:
+            await self._in_hand.versions.ask(self.args)  # what is begun has an age
             async with asyncio.TaskGroup() as tasks:
                 await self._keep_busy(tasks)
         except BaseExceptionGroup as failed:
@@ -191,7 +193,8 @@ class AsyncRolloutWorker:
             self._raise_if_over()
             if self._in_hand.pick(self._wanted) is not None:
                 return
-            self._room.set()
+            if self._in_hand.returned:
+                self._room.set()
             if self._dry and not (self._in_hand.flying or self._in_hand.returned):
                 raise NoPrompts(f"rollout {self.rollout_id}: the data source has no prompts left; check --prompt-data")
             await self._news.wait()

@@ -380,6 +380,25 @@ def test_what_went_back_as_stale_is_found_again_in_a_dry_source(world):
     assert numbers(run_virtual(scenario()).samples) == [4, 5, 6, 7]
 
 
+class Leaky(RolloutDataSourceWithBuffer):
+    """One that loses the third prompt."""
+
+    def get_samples(self, num_samples):
+        if self.sample_group_index == 2:
+            super().get_samples(1)
+        return super().get_samples(num_samples)
+
+
+def test_a_prompt_that_is_missing_is_found(world):
+    args, source, _ = world(kind=Leaky)
+
+    async def scenario():
+        with pytest.raises(PromptsUnaccountedFor, match="1 prompt"):
+            await rollout(args, 0, source)
+
+    run_virtual(scenario())
+
+
 def test_prompts_that_a_source_gives_twice_are_found(world):
     args, _, _ = world(n_samples_per_prompt=1)
     source = Dry(4)
@@ -429,6 +448,7 @@ def test_upstream_s_methods(world):
         await asyncio.sleep(10)
         assert worker.queue_size() == 4
         first = worker.get_completed_groups(limit=3)
+        assert len(first) == 3 and worker.queue_size() == 1
         rest = worker.get_completed_groups()
         assert [number for number, _ in first + rest] == [0, 1, 2, 3] and worker.queue_size() == 0
         assert all(leaves(group)[0].group_index == number for number, group in first + rest)

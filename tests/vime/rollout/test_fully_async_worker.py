@@ -157,6 +157,7 @@ def test_a_partial_group_that_is_too_old_begins_anew(world):
 
     async def scenario():
         output = await rollout(args, 0, source)
+        assert asyncio.get_running_loop().time() <= 3.1, "it was gone on with first"
         await leave(source)
         return output
 

@@ -218,6 +218,24 @@ def test_other_engines_do_not_hide_what_was_not_their_fault(world, monkeypatch, 
     assert len(run_virtual(scenario()).samples) == 4
 
 
+def test_where_the_engines_are_others_it_asks_those_and_keeps_what_is_finished(world):
+    args, source, engines = world()
+
+    async def scenario():
+        first = await rollout(args, 0, source)
+        await asyncio.sleep(10)
+        renewed = copy.copy(args)
+        renewed.world = World([(1.0, 3, "done")], aborting=False)
+        second = await rollout(renewed, 1, source)
+        assert (await worker_of(source)).args is renewed and engines.running == 0
+        await asyncio.sleep(0.1)
+        assert renewed.world.running == 8
+        await leave(source)
+        return numbers(first.samples), numbers(second.samples)
+
+    assert run_virtual(scenario()) == ([0, 1, 2, 3], [4, 5, 6, 7])
+
+
 async def rollout_if_any(args, source):
     """Let the worker begin something new."""
     worker = await worker_of(source)

@@ -157,6 +157,7 @@ def test_a_partial_group_that_is_too_old_begins_anew(world):
 
     async def scenario():
         output = await rollout(args, 0, source)
+        assert asyncio.get_running_loop().time() <= 3.1, "it was gone on with first"
         await leave(source)
         return output
 
@@ -215,6 +216,24 @@ def test_other_engines_do_not_hide_what_was_not_their_fault(world, monkeypatch, 
         return output
 
     assert len(run_virtual(scenario()).samples) == 4
+
+
+def test_where_the_engines_are_others_it_asks_those_and_keeps_what_is_finished(world):
+    args, source, engines = world()
+
+    async def scenario():
+        first = await rollout(args, 0, source)
+        await asyncio.sleep(10)
+        renewed = copy.copy(args)
+        renewed.world = World([(1.0, 3, "done")], aborting=False)
+        second = await rollout(renewed, 1, source)
+        assert (await worker_of(source)).args is renewed and engines.running == 0
+        await asyncio.sleep(0.1)
+        assert renewed.world.running == 8
+        await leave(source)
+        return numbers(first.samples), numbers(second.samples)
+
+    assert run_virtual(scenario()) == ([0, 1, 2, 3], [4, 5, 6, 7])
 
 
 async def rollout_if_any(args, source):
@@ -380,6 +399,25 @@ def test_what_went_back_as_stale_is_found_again_in_a_dry_source(world):
     assert numbers(run_virtual(scenario()).samples) == [4, 5, 6, 7]
 
 
+class Leaky(RolloutDataSourceWithBuffer):
+    """One that loses the third prompt."""
+
+    def get_samples(self, num_samples):
+        if self.sample_group_index == 2:
+            super().get_samples(1)
+        return super().get_samples(num_samples)
+
+
+def test_a_prompt_that_is_missing_is_found(world):
+    args, source, _ = world(kind=Leaky)
+
+    async def scenario():
+        with pytest.raises(PromptsUnaccountedFor, match="1 prompt"):
+            await rollout(args, 0, source)
+
+    run_virtual(scenario())
+
+
 def test_prompts_that_a_source_gives_twice_are_found(world):
     args, _, _ = world(n_samples_per_prompt=1)
     source = Dry(4)
@@ -429,6 +467,7 @@ def test_upstream_s_methods(world):
         await asyncio.sleep(10)
         assert worker.queue_size() == 4
         first = worker.get_completed_groups(limit=3)
+        assert len(first) == 3 and worker.queue_size() == 1
         rest = worker.get_completed_groups()
         assert [number for number, _ in first + rest] == [0, 1, 2, 3] and worker.queue_size() == 0
         assert all(leaves(group)[0].group_index == number for number, group in first + rest)

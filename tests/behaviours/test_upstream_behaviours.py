@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("vime", "examples", "tests/conftest.py", "tests/support", "tests/callsites", "pyproject.toml")
-NOT_COPIED = shutil.ignore_patterns("__pycache__", "out*", ".*")
+NOT_COPIED = shutil.ignore_patterns("__pycache__", "out", "out[-_]*", ".*")
 
 
 @dataclass(frozen=True)

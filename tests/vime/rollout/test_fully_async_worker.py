@@ -224,6 +224,30 @@ async def rollout_if_any(args, source):
     await asyncio.sleep(1)
 
 
+async def slow_to_end(args, sample, sampling_params):
+    try:
+        await asyncio.sleep(30)
+    finally:
+        await asyncio.sleep(1)
+
+
+def test_who_is_cancelled_while_another_worker_ends_is_cancelled_when_it_has(world):
+    args, source, _ = world(custom_generate_function_path=f"{__name__}.slow_to_end")
+
+    async def scenario():
+        worker = AsyncRolloutWorker(args, source)
+        worker.start()
+        await asyncio.sleep(1)
+        closing = asyncio.create_task(worker.close())
+        await asyncio.sleep(0.1)
+        closing.cancel()
+        await asyncio.wait([closing])
+        assert closing.cancelled() and worker.ended
+        source.check_balance()
+
+    run_virtual(scenario())
+
+
 async def cancels_itself(args, sample, sampling_params):
     await asyncio.sleep(1)
     raise asyncio.CancelledError
@@ -356,6 +380,25 @@ def test_what_went_back_as_stale_is_found_again_in_a_dry_source(world):
     assert numbers(run_virtual(scenario()).samples) == [4, 5, 6, 7]
 
 
+class Leaky(RolloutDataSourceWithBuffer):
+    """One that loses the third prompt."""
+
+    def get_samples(self, num_samples):
+        if self.sample_group_index == 2:
+            super().get_samples(1)
+        return super().get_samples(num_samples)
+
+
+def test_a_prompt_that_is_missing_is_found(world):
+    args, source, _ = world(kind=Leaky)
+
+    async def scenario():
+        with pytest.raises(PromptsUnaccountedFor, match="1 prompt"):
+            await rollout(args, 0, source)
+
+    run_virtual(scenario())
+
+
 def test_prompts_that_a_source_gives_twice_are_found(world):
     args, _, _ = world(n_samples_per_prompt=1)
     source = Dry(4)
@@ -405,6 +448,7 @@ def test_upstream_s_methods(world):
         await asyncio.sleep(10)
         assert worker.queue_size() == 4
         first = worker.get_completed_groups(limit=3)
+        assert len(first) == 3 and worker.queue_size() == 1
         rest = worker.get_completed_groups()
         assert [number for number, _ in first + rest] == [0, 1, 2, 3] and worker.queue_size() == 0
         assert all(leaves(group)[0].group_index == number for number, group in first + rest)

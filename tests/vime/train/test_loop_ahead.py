@@ -125,5 +125,7 @@ def test_what_a_step_took_tells_generation_from_waiting_for_it() -> None:
     rollouts = OneAhead(run, 2)
     rollouts.take(0, clock)
     rollouts.settle(clock)
-    rollouts.take(1, clock)
-    assert clock.times() == {"perf/rollout_wait_time": 2.0, "perf/rollout_time": 10.0, "perf/step_time": 5.0}
+    last = Clock()
+    rollouts.take(1, last)
+    assert last.times()["perf/rollout_wait_time"] == 0.0
+    assert clock.times() == {"perf/rollout_wait_time": 2.0, "perf/rollout_time": 5.0, "perf/step_time": 5.0}

@@ -157,6 +157,7 @@ def test_a_partial_group_that_is_too_old_begins_anew(world):
 
     async def scenario():
         output = await rollout(args, 0, source)
+        assert asyncio.get_running_loop().time() <= 3.1, "it was gone on with first"
         await leave(source)
         return output
 
@@ -215,6 +216,24 @@ def test_other_engines_do_not_hide_what_was_not_their_fault(world, monkeypatch, 
         return output
 
     assert len(run_virtual(scenario()).samples) == 4
+
+
+def test_where_the_engines_are_others_it_asks_those_and_keeps_what_is_finished(world):
+    args, source, engines = world()
+
+    async def scenario():
+        first = await rollout(args, 0, source)
+        await asyncio.sleep(10)
+        renewed = copy.copy(args)
+        renewed.world = World([(1.0, 3, "done")], aborting=False)
+        second = await rollout(renewed, 1, source)
+        assert (await worker_of(source)).args is renewed and engines.running == 0
+        await asyncio.sleep(0.1)
+        assert renewed.world.running == 8
+        await leave(source)
+        return numbers(first.samples), numbers(second.samples)
+
+    assert run_virtual(scenario()) == ([0, 1, 2, 3], [4, 5, 6, 7])
 
 
 async def rollout_if_any(args, source):
@@ -535,7 +554,7 @@ def test_the_reward_of_a_group_waits_for_all_of_it(world):
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(0.3)
         engines.abort()
         return await call
 
@@ -545,6 +564,7 @@ def test_the_reward_of_a_group_waits_for_all_of_it(world):
         await leave(source)
         return output
 
-    engines.plans = [(0.02, 2, "done")]
+    engines.plans = [(0.2, 3, "done")]
     output = asyncio.run(real())
+    assert output.metrics["rollout/fully_async/aborted_requeued"] > 0
     assert {sample.reward for sample in leaves(output.samples)} == {1.0}

@@ -44,7 +44,7 @@ def execute() -> None:
     """Train; every rollout comes, in time, with groups that are not too old."""
     steps = run(train_words(fetch(MODEL_NAME), DATA), NUM_GPUS, "train_async.py")
     check(steps, ROLLOUTS, PROMPTS)
-    assert all(step["rollout/staleness_max"] <= STALENESS for step in steps)
+    assert all(step["rollout/fully_async/staleness_max"] <= STALENESS for step in steps)
     assert all(step["perf/rollout_wait_time"] <= step["perf/step_time"] for step in steps)
 
 

@@ -253,3 +253,18 @@ def test_a_request_that_outlives_an_update_names_each_version(world):
         output = generate_rollout_fully_async(args, 0, source)
         assert {tuple(sample.weight_versions) for sample in leaves(output.samples)} == {("3", "4")}
         assert output.metrics["rollout/fully_async/staleness_mean"] == 1
+
+
+async def for_odd_prompts(args, sample, **_):
+    if sample.group_index % 2 == 0:
+        raise RuntimeError("judge fell over")
+    return 1.0
+
+
+def test_a_prompt_without_any_reward_is_dropped_and_counted(world):
+    with serving([turn("ok")]) as server:
+        args, source = world(server, custom_rm_path=f"{__name__}.for_odd_prompts", rm_on_failure="drop")
+        output = generate_rollout_fully_async(args, 0, source)
+        assert {number % 2 for number in numbers(output.samples)} == {1}
+        dropped = output.metrics["rollout/prompts_dropped/reward_failed"]
+        assert dropped >= 3 and output.metrics["rollout/reward_failed"] >= 2 * dropped

@@ -554,7 +554,7 @@ def test_the_reward_of_a_group_waits_for_all_of_it(world):
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(0.3)
         engines.abort()
         return await call
 
@@ -564,6 +564,7 @@ def test_the_reward_of_a_group_waits_for_all_of_it(world):
         await leave(source)
         return output
 
-    engines.plans = [(0.02, 2, "done")]
+    engines.plans = [(0.2, 3, "done")]
     output = asyncio.run(real())
+    assert output.metrics["rollout/fully_async/aborted_requeued"] > 0
     assert {sample.reward for sample in leaves(output.samples)} == {1.0}

@@ -1,13 +1,11 @@
-"""Weights over gloo: one broadcast a bucket, to each engine through a group of its own.
+"""Weights through memory that engines on this host share, or over gloo: one broadcast a bucket.
 
-A group an engine keeps a failure with the engine that has it: the others' broadcasts go on.
+Each engine is reached in its own way, which keeps a failure with the engine that has it: the others' buckets go on.
 """
 
-import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,32 +19,28 @@ from vime.backends.megatron_utils.update_weight.engines import (
     start_update,
 )
 from vime.backends.megatron_utils.update_weight.plan import WeightPlan, by_bucket
-from vime.backends.vllm_utils.weight_transfer.gloo_group import GlooGroup, all_here, join, open_store
+from vime.backends.megatron_utils.update_weight.transports.links import Link, link_to
 from vime.backends.vllm_utils.weight_transfer.layout import Bucket
+from vime.backends.vllm_utils.weight_transfer.shared_memory import Memory
 from vime.backends.vllm_utils.weight_transfer.views import view_of
 
-_BUFFERS = 2
-"""Buckets under way at once."""
-
-
-@dataclass
-class _Link:
-    """The way to one engine."""
-
-    engine: Engine
-    group: GlooGroup
+_PLACES = 3
+"""Buckets under way at once, each in memory of its own, which all engines are sent from."""
 
 
 class GlooTransport:
-    """`address` is where engines reach this process, `workers` how many workers each has, `timeout` in seconds."""
+    """`address` is where engines reach this process, `workers` how many workers each has, `timeout` in seconds. Without
+    `share` engines on this host, too, are sent to over gloo."""
 
     name = "gloo"
     bucket_limit = 32 * 1024**2
 
-    def __init__(self, *, address: str = "127.0.0.1", workers: int = 1, timeout: float = 300.0) -> None:
-        self._address, self._workers, self._timeout = address, workers, timeout
-        self._links: dict[str, _Link] = {}
-        self._buffers: list[torch.Tensor] = []
+    def __init__(
+        self, *, address: str = "127.0.0.1", workers: int = 1, timeout: float = 300.0, share: bool = True
+    ) -> None:
+        self._address, self._workers, self._timeout, self._share = address, workers, timeout, share
+        self._links: dict[str, Link] = {}
+        self._places: list[Memory | None] = [None] * _PLACES
 
     def connect(self, engines: Sequence[Engine]) -> None:
         """Meet the workers of each engine. Raises the first engine's error where one cannot be met."""
@@ -89,65 +83,63 @@ class GlooTransport:
         self._drop(list(self._links.values()))
 
     def _broadcast(
-        self, links: list[_Link], tensors: Tensors, plan: WeightPlan, delivery: Delivery, announce: Any
+        self, links: list[Link], tensors: Tensors, plan: WeightPlan, delivery: Delivery, announce: Any
     ) -> None:
         """Pack a bucket while the ones before it are on their way."""
-        under_way: deque[list[tuple[_Link, torch.distributed.Work]]] = deque()
+        under_way: deque[list[tuple[Link, Any]]] = deque()
         for number, (bucket, pairs) in enumerate(by_bucket(tensors, plan)):
-            if len(under_way) == _BUFFERS:
+            if len(under_way) == _PLACES:
                 _wait(under_way.popleft(), delivery)
-            buffer = self._packed(number % _BUFFERS, bucket, pairs)
+            place = number % _PLACES
+            memory = self._packed(place, bucket, pairs)
             if number == 0:
                 delivery.touched |= {link.engine.url for link in links}
                 announce()
-            alive = [link for link in links if link.engine.url not in delivery.failed]
-            under_way.append([(link, link.group.broadcast(buffer)) for link in alive])
+            under_way.append(list(_sent(links, place, memory, bucket.nbytes, delivery)))
         for works in under_way:
             _wait(works, delivery)
 
-    def _ask(self, pool: ThreadPoolExecutor, links: list[_Link], info: dict[str, Any]) -> dict[str, Future]:
-        """Have every engine take the buckets; one that refuses will not receive, so its group is left at once."""
+    def _ask(self, pool: ThreadPoolExecutor, links: list[Link], info: dict[str, Any]) -> dict[str, Future]:
+        """Have every engine take the buckets; one that refuses will not receive, so it is left at once."""
         answers = {link.engine.url: pool.submit(link.engine.update_weights, info) for link in links}
         for link in links:
             answers[link.engine.url].add_done_callback(
-                lambda answer, group=link.group: group.close() if answer.exception() else None
+                lambda answer, link=link: link.close() if answer.exception() else None
             )
         return answers
 
-    def _packed(self, which: int, bucket: Bucket, pairs: Sequence[tuple[str, torch.Tensor]]) -> torch.Tensor:
-        while len(self._buffers) <= which:
-            self._buffers.append(torch.empty(0, dtype=torch.uint8))
-        if self._buffers[which].numel() < bucket.nbytes:
-            self._buffers[which] = torch.empty(bucket.nbytes, dtype=torch.uint8)
-        buffer = self._buffers[which][: bucket.nbytes]
+    def _packed(self, place: int, bucket: Bucket, pairs: Sequence[tuple[str, torch.Tensor]]) -> Memory:
+        memory = self._places[place]
+        if memory is None or memory.bytes.numel() < bucket.nbytes:
+            memory = self._places[place] = Memory(bucket.nbytes)
         for (_, tensor), offset, meta in zip(pairs, bucket.offsets, bucket.tensors, strict=True):
-            view_of(buffer, offset, meta.dtype, meta.shape).copy_(tensor.detach())
-        return buffer
+            view_of(memory.bytes, offset, meta.dtype, meta.shape).copy_(tensor.detach())
+        return memory
 
     def _connect(self, engine: Engine) -> None:
-        world = 1 + self._workers
-        store = open_store(self._address, self._timeout)
-        info = {"master_address": self._address, "master_port": store.port, "rank_offset": 1, "world_size": world}
-        with ThreadPoolExecutor(1, thread_name_prefix="weight-sync") as pool:
-            answer = pool.submit(engine.init_weight_transfer_engine, {**info, "timeout": self._timeout})
-            while not all_here(store, world):
-                if answer.done():
-                    answer.result()
-                    raise RuntimeError(f"{engine.url} answered without joining the group of {world} ranks")
-                time.sleep(0.002)
-            group = join(store, 0, world, self._timeout)
-            answer.result()
-        self._links[engine.url] = _Link(engine, group)
+        self._links[engine.url] = link_to(engine, self._address, self._workers, self._timeout, self._share)
 
-    def _drop(self, links: Sequence[_Link]) -> None:
+    def _drop(self, links: Sequence[Link]) -> None:
         for link in links:
             self._links.pop(link.engine.url, None)
-            link.group.close()
+            link.close()
 
 
-def _wait(works: list[tuple[_Link, torch.distributed.Work]], delivery: Delivery) -> None:
+def _sent(
+    links: Sequence[Link], place: int, memory: Memory, nbytes: int, delivery: Delivery
+) -> Iterator[tuple[Link, Any]]:
+    for link in links:
+        if link.engine.url not in delivery.failed:
+            try:
+                yield link, link.send(place, memory, nbytes)
+            except RuntimeError as error:
+                delivery.failed[link.engine.url] = error
+
+
+def _wait(works: Sequence[tuple[Link, Any]], delivery: Delivery) -> None:
     for link, work in works:
-        try:
-            link.group.wait(work)
-        except RuntimeError as error:
-            delivery.failed[link.engine.url] = error
+        if link.engine.url not in delivery.failed:
+            try:
+                link.wait(work)
+            except RuntimeError as error:
+                delivery.failed[link.engine.url] = error

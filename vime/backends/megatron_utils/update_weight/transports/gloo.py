@@ -4,11 +4,10 @@ Each engine is reached in its own way, which keeps a failure with the engine tha
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
 from typing import Any
-
-import torch
 
 from vime.backends.megatron_utils.update_weight.engines import (
     Delivery,
@@ -20,12 +19,14 @@ from vime.backends.megatron_utils.update_weight.engines import (
 )
 from vime.backends.megatron_utils.update_weight.plan import WeightPlan, by_bucket
 from vime.backends.megatron_utils.update_weight.transports.links import Link, link_to
-from vime.backends.vllm_utils.weight_transfer.layout import Bucket
 from vime.backends.vllm_utils.weight_transfer.shared_memory import Memory
 from vime.backends.vllm_utils.weight_transfer.views import view_of
 
 _PLACES = 3
 """Buckets under way at once, each in memory of its own, which all engines are sent from."""
+
+_Packed = tuple[int, Memory, int]
+"""The place of a bucket, its memory, and how many bytes there are the bucket's."""
 
 
 class GlooTransport:
@@ -60,7 +61,12 @@ class GlooTransport:
         """Close the update with the new weights."""
         engine.finish_weight_update(version)
 
-    def send(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan, delivery: Delivery) -> None:
+    def stage(self, tensors: Tensors, plan: WeightPlan) -> Iterator[_Packed]:
+        """The buckets; as many as there are places for are packed at once."""
+        packed = self._packed(tensors, plan)
+        return chain(list(islice(packed, _PLACES)), packed)
+
+    def send(self, engines: Sequence[Engine], staged: Iterator[_Packed], plan: WeightPlan, delivery: Delivery) -> None:
         """All buckets to all engines; see Transport."""
         _, failures = on_all([engine for engine in engines if engine.url not in self._links], self._connect)
         delivery.failed |= failures
@@ -69,7 +75,7 @@ class GlooTransport:
         with ThreadPoolExecutor(max(len(links), 1), thread_name_prefix="weight-sync") as pool:
             answers: dict[str, Future] = {}
             try:
-                self._broadcast(links, tensors, plan, delivery, lambda: answers.update(self._ask(pool, links, info)))
+                self._broadcast(links, staged, delivery, lambda: answers.update(self._ask(pool, links, info)))
             except BaseException:
                 self._drop(links)
                 raise
@@ -83,19 +89,17 @@ class GlooTransport:
         self._drop(list(self._links.values()))
 
     def _broadcast(
-        self, links: list[Link], tensors: Tensors, plan: WeightPlan, delivery: Delivery, announce: Any
+        self, links: list[Link], staged: Iterator[_Packed], delivery: Delivery, announce: Callable[[], None]
     ) -> None:
-        """Pack a bucket while the ones before it are on their way."""
+        """Send what is packed, and have the next packed where the first that was sent has arrived."""
         under_way: deque[list[tuple[Link, Any]]] = deque()
-        for number, (bucket, pairs) in enumerate(by_bucket(tensors, plan)):
-            if len(under_way) == _PLACES:
-                _wait(under_way.popleft(), delivery)
-            place = number % _PLACES
-            memory = self._packed(place, bucket, pairs)
+        for number, packed in enumerate(staged):
             if number == 0:
                 delivery.touched |= {link.engine.url for link in links}
                 announce()
-            under_way.append(list(_sent(links, place, memory, bucket.nbytes, delivery)))
+            under_way.append(list(_sent(links, packed, delivery)))
+            if len(under_way) == _PLACES:
+                _wait(under_way.popleft(), delivery)
         for works in under_way:
             _wait(works, delivery)
 
@@ -108,13 +112,16 @@ class GlooTransport:
             )
         return answers
 
-    def _packed(self, place: int, bucket: Bucket, pairs: Sequence[tuple[str, torch.Tensor]]) -> Memory:
-        memory = self._places[place]
-        if memory is None or memory.bytes.numel() < bucket.nbytes:
-            memory = self._places[place] = Memory(bucket.nbytes)
-        for (_, tensor), offset, meta in zip(pairs, bucket.offsets, bucket.tensors, strict=True):
-            view_of(memory.bytes, offset, meta.dtype, meta.shape).copy_(tensor.detach())
-        return memory
+    def _packed(self, tensors: Tensors, plan: WeightPlan) -> Iterator[_Packed]:
+        """Each bucket in its place; the one that was there before must have arrived."""
+        for number, (bucket, pairs) in enumerate(by_bucket(tensors, plan)):
+            place = number % _PLACES
+            memory = self._places[place]
+            if memory is None or memory.bytes.numel() < bucket.nbytes:
+                memory = self._places[place] = Memory(bucket.nbytes)
+            for (_, tensor), offset, meta in zip(pairs, bucket.offsets, bucket.tensors, strict=True):
+                view_of(memory.bytes, offset, meta.dtype, meta.shape).copy_(tensor.detach())
+            yield place, memory, bucket.nbytes
 
     def _connect(self, engine: Engine) -> None:
         self._links[engine.url] = link_to(engine, self._address, self._workers, self._timeout, self._share)
@@ -125,13 +132,11 @@ class GlooTransport:
             link.close()
 
 
-def _sent(
-    links: Sequence[Link], place: int, memory: Memory, nbytes: int, delivery: Delivery
-) -> Iterator[tuple[Link, Any]]:
+def _sent(links: Sequence[Link], packed: _Packed, delivery: Delivery) -> Iterator[tuple[Link, Any]]:
     for link in links:
         if link.engine.url not in delivery.failed:
             try:
-                yield link, link.send(place, memory, nbytes)
+                yield link, link.send(*packed)
             except RuntimeError as error:
                 delivery.failed[link.engine.url] = error
 

@@ -46,8 +46,10 @@ if importlib.util.find_spec("vllm") is None:
 
 
 def transport(way: str, root: Path) -> Transport:
-    """The transport of that name."""
-    return GlooTransport(timeout=60) if way == "gloo" else DiskTransport(root / "published")
+    """The transport of that name; `shared` is gloo's to engines on this host."""
+    if way == "disk":
+        return DiskTransport(root / "published")
+    return GlooTransport(timeout=60, share=way == "shared")
 
 
 def tiny_model(folder: Path, tied: bool, seed: int) -> Qwen3ForCausalLM:

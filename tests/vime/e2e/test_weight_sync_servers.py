@@ -19,7 +19,7 @@ def world(request, tmp_path_factory):
         yield server.url, models, root
 
 
-@pytest.mark.parametrize("way", ["gloo", "disk"])
+@pytest.mark.parametrize("way", ["shared", "gloo", "disk"])
 def test_the_engine_says_what_the_model_says(world, way):
     url, models, root = world
     for version, model in (("1", models[1]), ("2", models[0]), ("3", models[1])):
@@ -126,7 +126,7 @@ def test_two_engines_and_one_killed_in_mid_update(world, tmp_path):
     with sync.servers(sync.engine_config(root / "model0"), 1, tmp_path) as (second,):
         urls = [url, second.url]
         sync.sync_to(urls, sync.GlooTransport(), models[0], "1")
-        killing = sync.killing(sync.weights(models[1]), second.kill, after=3)
+        killing = sync.killing(sync.weights(models[1]), second.kill, after=16)
         with pytest.raises(sync.WeightSyncFailed) as caught:
             sync.send(urls, sync.GlooTransport(timeout=30), killing, "2", sync.weights(models[1]))
         assert caught.value.holds == {url: sync.Holds.NEW, second.url: sync.Holds.NOTHING_KNOWN}

@@ -29,6 +29,7 @@ _FILLED = struct.Struct("<QIQ")
 _TAKEN = struct.Struct("<Q")
 """Worker to trainer: number of a bucket that it needs no longer."""
 _SECRET_BYTES = 32
+_SECRET_SECONDS = 0.5
 
 
 def can_share() -> bool:
@@ -69,13 +70,20 @@ class Meeting:
         while len(come) < workers:
             self._socket.settimeout(max(0.001, deadline - time.monotonic()))
             worker, _ = self._socket.accept()
-            worker.settimeout(timeout)
-            # Whoever looks for sockets finds the name; only a worker was told the secret, and it sent that first.
-            if hmac.compare_digest(worker.recv(_SECRET_BYTES), self._secret):
+            if self._was_told(worker):
+                worker.settimeout(timeout)
                 come.append(worker)
             else:
                 worker.close()
         return SharedGroup(come)
+
+    def _was_told(self, worker: socket.socket) -> bool:
+        """Whoever looks for sockets finds the name; only a worker was told the secret, and sends it at once."""
+        worker.settimeout(_SECRET_SECONDS)
+        try:
+            return hmac.compare_digest(worker.recv(_SECRET_BYTES), self._secret)
+        except OSError:
+            return False
 
 
 class SharedGroup:

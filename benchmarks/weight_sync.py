@@ -2,10 +2,12 @@
 
 The numerator is the model's bytes (values only) divided by the time from the pause to the answer to the last control call,
 of `WeightSync.update`; the denominator the same bytes broadcast to one process that only receives, in the same buckets, in
-the same run. Both are the best of several rounds, taken in turns, after two that touch memory first. Beside it: the
-seconds that vLLM's own packing of the linear layers takes alone (oneDNN, which no transport avoids). Prints JSON.
+the same run. Both are the best of several rounds, taken in turns, after some that touch memory first. The sync goes through
+shared memory, as it does on one host, the denominator over gloo's TCP on the loopback; `--over-gloo` has the sync go there, too.
+Beside it: the seconds of each step, and those that vLLM's own packing of the linear layers takes alone on one core (oneDNN, which
+no transport avoids). Prints JSON.
 
-    python benchmarks/weight_sync.py [--rounds 5] [--hidden 1024] [--layers 6]
+    python benchmarks/weight_sync.py [--rounds 10] [--hidden 1024] [--layers 6]
 """
 
 import argparse
@@ -20,16 +22,17 @@ from pathlib import Path
 
 VOCAB = 16_000
 WANTED = 0.6
-FIRST = 2
+FIRST = 4
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--hidden", type=int, default=1024)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--bucket-bytes", type=int, default=32 * 1024**2)
+    parser.add_argument("--over-gloo", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"))
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
@@ -53,7 +56,7 @@ def measure(folder: Path, asked: argparse.Namespace) -> dict:
     server.start()
     try:
         server.wait_healthy(300)
-        transport = GlooTransport()
+        transport = GlooTransport(share=not asked.over_gloo)
         transport.bucket_limit = asked.bucket_bytes
         sync = WeightSync([server.url], transport)
         plan = plan_weights(describe(tensors), sync.bucket_bytes)

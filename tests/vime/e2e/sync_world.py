@@ -2,8 +2,12 @@
 
 import copy
 import importlib.util
+import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -143,6 +147,22 @@ def killing(
         if number == after:
             kill()
         yield pair
+
+
+def killed_trainer(url: str, folder: Path, version: str, after: int) -> None:
+    """A trainer in a process of its own that syncs the model in `folder` and is killed before the tensor `after`."""
+    context = multiprocessing.get_context("spawn")
+    trainer = context.Process(target=_be_killed, args=(url, folder, version, after))
+    trainer.start()
+    trainer.join(120)
+    assert trainer.exitcode == -signal.SIGKILL
+
+
+def _be_killed(url: str, folder: Path, version: str, after: int) -> None:
+    tensors = weights(Qwen3ForCausalLM.from_pretrained(folder))
+    send(
+        [url], GlooTransport(), killing(tensors, partial(os.kill, os.getpid(), signal.SIGKILL), after), version, tensors
+    )
 
 
 def weights(model: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:

@@ -120,6 +120,21 @@ def test_a_folder_that_the_engine_does_not_see_does_not_end_it(world, tmp_path):
     assert sync.difference(url, models[0], sync.prompt(7))[1] < MOST
 
 
+@pytest.mark.parametrize(("after", "labels"), [(0, {"1", "incomplete:2"}), (16, {"incomplete:2"})])
+def test_a_trainer_that_is_killed_leaves_nothing_that_half_serves(world, after, labels):
+    """Whatever it had done, the engine is paused, or serves the old weights; the next trainer mends it."""
+    url, models, root = world
+    sync.sync_to([url], sync.GlooTransport(), models[0], "1")
+    sync.killed_trainer(url, root / "model1", "2", after)
+    engine = sync.EngineControl(url)
+    assert engine.weight_version() in labels
+    if not engine.is_paused():
+        assert engine.weight_version() == "1"
+        assert sync.difference(url, models[0], sync.prompt(9))[1] < MOST
+    sync.sync_to([url], sync.GlooTransport(), models[1], "3", compare_in="float32")
+    assert not engine.is_paused() and sync.difference(url, models[1], sync.prompt(9))[1] < MOST
+
+
 def test_two_engines_and_one_killed_in_mid_update(world, tmp_path):
     """The other one has the new weights and serves; the killed one, restarted, gets them by the next sync."""
     url, models, root = world

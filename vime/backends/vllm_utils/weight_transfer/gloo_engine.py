@@ -15,7 +15,7 @@ from vllm.model_executor.model_loader.reload import finalize_layerwise_reload, i
 
 from vime.backends.vllm_utils.weight_transfer.direct import DirectLayers
 from vime.backends.vllm_utils.weight_transfer.gloo_arrivals import GlooArrivals
-from vime.backends.vllm_utils.weight_transfer.gloo_group import announce, decided, join, reach_store
+from vime.backends.vllm_utils.weight_transfer.gloo_group import PeerLeft, announce, decided, join, reach_store
 from vime.backends.vllm_utils.weight_transfer.layout import buckets_of
 from vime.backends.vllm_utils.weight_transfer.loader import BucketLoader
 from vime.backends.vllm_utils.weight_transfer.shared_memory import SharedArrivals, reach
@@ -74,14 +74,19 @@ class GlooWeightTransferEngine(WeightTransferEngine[GlooInitInfo, GlooUpdateInfo
         initialize_layerwise_reload(self.model)
 
     def receive_weights(self, update_info: GlooUpdateInfo) -> None:
-        """Take all buckets. Where loading fails, the rest is still received, so that the way stays usable."""
+        """Take all buckets. Where loading fails, the rest is still received, so that the way stays usable; it is given up,
+        with its memory, where the trainer left."""
         if self._way is None:
             raise RuntimeError("there is no way to a trainer: /init_weight_transfer_engine comes first")
         parallel = self.parallel_config
         sharers = parallel.world_size * parallel.data_parallel_size
         with BucketLoader(self.model, self._direct, self.device, sharers) as loader:
-            for arrival in self._way.received(update_info.buckets):
-                loader.take(arrival)
+            try:
+                for arrival in self._way.received(update_info.buckets):
+                    loader.take(arrival)
+            except PeerLeft:
+                self.shutdown()
+                raise
             loader.finish()
 
     def finish_weight_update(self) -> None:

@@ -30,22 +30,22 @@ class Model(torch.nn.Module):
             self.loaded[name] = tensor
 
 
-def send(model, direct, buckets=BUCKETS):
-    """Load buckets whose memory is used again as soon as it is released; which were released."""
+def send(model, direct):
+    """Load buckets whose memory is used again as soon as it is released; all are, whatever happens."""
     released = []
-    with loading.BucketLoader(model, direct, torch.device("cpu"), 1) as loader:
-        for number, bucket in enumerate(buckets):
-            buffer = torch.full((4,), float(number)).view(torch.uint8)
+    try:
+        with loading.BucketLoader(model, direct, torch.device("cpu"), 1) as loader:
+            for number, bucket in enumerate(BUCKETS):
+                buffer = torch.full((4,), float(number)).view(torch.uint8)
 
-            def release(number=number, buffer=buffer):
-                buffer.fill_(255)
-                released.append(number)
+                def release(number=number, buffer=buffer):
+                    buffer.fill_(255)
+                    released.append(number)
 
-            loader.take((bucket, buffer, release))
-        try:
+                loader.take((bucket, buffer, release))
             loader.finish()
-        finally:
-            assert sorted(released) == list(range(len(buckets)))
+    finally:
+        assert sorted(released) == list(range(len(BUCKETS)))
 
 
 @pytest.mark.parametrize("enough", [1, 40, 10**6])
@@ -67,14 +67,17 @@ def test_a_failure_is_raised_once_every_bucket_was_released(monkeypatch, enough)
     assert "t5" not in model.loaded
 
 
-def test_a_layer_that_fails_fails_the_update():
+def test_a_layer_that_fails_fails_the_update_and_nothing_more_is_loaded(monkeypatch):
     def take(parts):
         raise ValueError("[4] came for [5]")
 
+    monkeypatch.setattr(loading, "_threads", lambda sharers: 1)
+    taken = []
     direct = DirectLayers(model := Model())
-    direct._by_name = {"t1": _Layer(take, ("t1",))}
+    direct._by_name = {"t1": _Layer(take, ("t1",)), "t4": _Layer(taken.append, ("t4",))}
     with pytest.raises(ValueError, match=r"\[5\]"):
         send(model, direct)
+    assert not taken and not model.loaded
 
 
 def test_layers_are_packed_side_by_side(monkeypatch):

@@ -3,9 +3,11 @@
 Each engine is reached in its own way, which keeps a failure with the engine that has it: the others' buckets go on.
 """
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
 
@@ -21,6 +23,8 @@ from vime.backends.megatron_utils.update_weight.plan import WeightPlan, by_bucke
 from vime.backends.megatron_utils.update_weight.transports.links import Link, link_to
 from vime.backends.vllm_utils.weight_transfer.shared_memory import Memory
 from vime.backends.vllm_utils.weight_transfer.views import view_of
+
+logger = logging.getLogger(__name__)
 
 _PLACES = 3
 """Buckets under way at once, each in memory of its own, which all engines are sent from."""
@@ -97,7 +101,8 @@ class GlooTransport:
             if number == 0:
                 delivery.touched |= {link.engine.url for link in links}
                 announce()
-            under_way.append(list(_sent(links, packed, delivery)))
+            alive = [link for link in links if link.engine.url not in delivery.failed]
+            under_way.append(list(_sent(alive, packed, delivery)))
             if len(under_way) == _PLACES:
                 _wait(under_way.popleft(), delivery)
         for works in under_way:
@@ -134,17 +139,22 @@ class GlooTransport:
 
 def _sent(links: Sequence[Link], packed: _Packed, delivery: Delivery) -> Iterator[tuple[Link, Any]]:
     for link in links:
-        if link.engine.url not in delivery.failed:
-            try:
-                yield link, link.send(*packed)
-            except RuntimeError as error:
-                delivery.failed[link.engine.url] = error
+        with _failing_alone(link, delivery):
+            yield link, link.send(*packed)
 
 
 def _wait(works: Sequence[tuple[Link, Any]], delivery: Delivery) -> None:
     for link, work in works:
-        if link.engine.url not in delivery.failed:
-            try:
-                link.wait(work)
-            except RuntimeError as error:
-                delivery.failed[link.engine.url] = error
+        with _failing_alone(link, delivery):
+            link.wait(work)
+
+
+@contextmanager
+def _failing_alone(link: Link, delivery: Delivery) -> Iterator[None]:
+    """What fails with one engine does not fail the others. That engine is left, so that it does not wait any longer."""
+    try:
+        yield
+    except RuntimeError as error:
+        logger.warning("%s receives no more buckets: %s", link.engine.url, error)
+        delivery.failed[link.engine.url] = error
+        link.close()

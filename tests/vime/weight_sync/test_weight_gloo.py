@@ -13,6 +13,7 @@ from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyn
 from vime.backends.megatron_utils.update_weight.plan import describe, plan_weights
 from vime.backends.megatron_utils.update_weight.session import WeightSync
 from vime.backends.megatron_utils.update_weight.transports.gloo import GlooTransport
+from vime.backends.megatron_utils.update_weight.transports.links import Link
 from vime.backends.vllm_utils.weight_transfer.gloo_arrivals import GlooArrivals
 from vime.backends.vllm_utils.weight_transfer.gloo_group import announce, decided, join, reach_store
 from vime.backends.vllm_utils.weight_transfer.layout import buckets_of
@@ -97,6 +98,24 @@ def test_an_engine_that_refuses_or_leaves_is_sent_everything_again(trouble, shar
     for engine in engines:
         assert_holds(engine)
     assert engines[0].calls.count("update_weights") == 1
+
+
+def test_an_engine_whose_way_breaks_at_the_trainers_end_does_not_wait(share, monkeypatch):
+    """It would until the timeout of 20 seconds."""
+    sent, once = Link.send, [RuntimeError("the way broke")]
+
+    def send(link, *packed):
+        if link.engine.url == "http://b" and once:
+            raise once.pop()
+        return sent(link, *packed)
+
+    monkeypatch.setattr(Link, "send", send)
+    engines = [Receiver("http://a"), Receiver("http://b")]
+    began = time.monotonic()
+    assert run(engines, share).sent_again == ("http://b",)
+    assert time.monotonic() - began < 10
+    for engine in engines:
+        assert_holds(engine)
 
 
 def test_an_engine_that_refuses_always(share):

@@ -27,7 +27,7 @@ INCOMPLETE = "incomplete:"
 @dataclass(frozen=True)
 class SyncReport:
     """A sync that every engine confirmed. `seconds` from the pause to the resume, `step_seconds` of each step of it:
-    stop, begin, send, commit and serve."""
+    stage (beside stop and begin), stop, begin, send, commit and serve."""
 
     version: str
     nbytes: int

@@ -2,8 +2,12 @@
 
 import copy
 import importlib.util
+import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,8 +50,10 @@ if importlib.util.find_spec("vllm") is None:
 
 
 def transport(way: str, root: Path) -> Transport:
-    """The transport of that name."""
-    return GlooTransport(timeout=60) if way == "gloo" else DiskTransport(root / "published")
+    """The transport of that name; `shared` is gloo's to engines on this host."""
+    if way == "disk":
+        return DiskTransport(root / "published")
+    return GlooTransport(timeout=60, share=way == "shared")
 
 
 def tiny_model(folder: Path, tied: bool, seed: int) -> Qwen3ForCausalLM:
@@ -141,6 +147,22 @@ def killing(
         if number == after:
             kill()
         yield pair
+
+
+def killed_trainer(url: str, folder: Path, version: str, after: int) -> None:
+    """A trainer in a process of its own that syncs the model in `folder` and is killed before the tensor `after`."""
+    context = multiprocessing.get_context("spawn")
+    trainer = context.Process(target=_be_killed, args=(url, folder, version, after))
+    trainer.start()
+    trainer.join(120)
+    assert trainer.exitcode == -signal.SIGKILL
+
+
+def _be_killed(url: str, folder: Path, version: str, after: int) -> None:
+    tensors = weights(Qwen3ForCausalLM.from_pretrained(folder))
+    send(
+        [url], GlooTransport(), killing(tensors, partial(os.kill, os.getpid(), signal.SIGKILL), after), version, tensors
+    )
 
 
 def weights(model: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:

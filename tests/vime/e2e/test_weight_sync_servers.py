@@ -19,7 +19,7 @@ def world(request, tmp_path_factory):
         yield server.url, models, root
 
 
-@pytest.mark.parametrize("way", ["gloo", "disk"])
+@pytest.mark.parametrize("way", ["shared", "gloo", "disk"])
 def test_the_engine_says_what_the_model_says(world, way):
     url, models, root = world
     for version, model in (("1", models[1]), ("2", models[0]), ("3", models[1])):
@@ -120,13 +120,28 @@ def test_a_folder_that_the_engine_does_not_see_does_not_end_it(world, tmp_path):
     assert sync.difference(url, models[0], sync.prompt(7))[1] < MOST
 
 
+@pytest.mark.parametrize(("after", "labels"), [(0, {"1", "incomplete:2"}), (16, {"incomplete:2"})])
+def test_a_trainer_that_is_killed_leaves_nothing_that_half_serves(world, after, labels):
+    """Whatever it had done, the engine is paused, or serves the old weights; the next trainer mends it."""
+    url, models, root = world
+    sync.sync_to([url], sync.GlooTransport(), models[0], "1")
+    sync.killed_trainer(url, root / "model1", "2", after)
+    engine = sync.EngineControl(url)
+    assert engine.weight_version() in labels
+    if not engine.is_paused():
+        assert engine.weight_version() == "1"
+        assert sync.difference(url, models[0], sync.prompt(9))[1] < MOST
+    sync.sync_to([url], sync.GlooTransport(), models[1], "3", compare_in="float32")
+    assert not engine.is_paused() and sync.difference(url, models[1], sync.prompt(9))[1] < MOST
+
+
 def test_two_engines_and_one_killed_in_mid_update(world, tmp_path):
     """The other one has the new weights and serves; the killed one, restarted, gets them by the next sync."""
     url, models, root = world
     with sync.servers(sync.engine_config(root / "model0"), 1, tmp_path) as (second,):
         urls = [url, second.url]
         sync.sync_to(urls, sync.GlooTransport(), models[0], "1")
-        killing = sync.killing(sync.weights(models[1]), second.kill, after=3)
+        killing = sync.killing(sync.weights(models[1]), second.kill, after=16)
         with pytest.raises(sync.WeightSyncFailed) as caught:
             sync.send(urls, sync.GlooTransport(timeout=30), killing, "2", sync.weights(models[1]))
         assert caught.value.holds == {url: sync.Holds.NEW, second.url: sync.Holds.NOTHING_KNOWN}

@@ -111,8 +111,11 @@ class ScriptedTransport:
 
         put_back(engine)
 
-    def send(self, engines, tensors, plan, delivery):
-        for number, _ in enumerate(tensors):
+    def stage(self, tensors, plan):
+        return tensors
+
+    def send(self, engines, staged, plan, delivery):
+        for number, _ in enumerate(staged):
             if self._interrupt is not None and number == self._after:
                 raise self._interrupt
             if number == 0:

@@ -10,8 +10,8 @@ from vime.backends.megatron_utils.update_weight.plan import plan_weights, update
 from vime.backends.vllm_utils.weight_transfer.layout import ALIGNMENT, DTYPE_BYTES, TensorMeta, aligned, buckets_of
 
 shapes = st.lists(st.integers(0, 9), max_size=3).map(tuple)
-tensors = st.lists(st.tuples(st.sampled_from(sorted(DTYPE_BYTES)), shapes), max_size=12).map(
-    lambda rows: [TensorMeta(f"t{number}", *row) for number, row in enumerate(rows)]
+tensors = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(sorted(DTYPE_BYTES)), shapes), max_size=12).map(
+    lambda rows: [TensorMeta(f"b{block}.t{number}.weight", *row) for number, (block, *row) in enumerate(rows)]
 )
 
 
@@ -31,10 +31,15 @@ def test_every_tensor_once_in_order_within_the_bytes(metas, limit):
 
 @settings(max_examples=60)
 @given(tensors, st.integers(1, 4000))
-def test_buckets_are_full(metas, limit):
+def test_a_bucket_ends_where_the_next_block_or_tensor_has_no_room(metas, limit):
     buckets = plan_weights(metas, limit).buckets
+    blocks = [list(block) for _, block in itertools.groupby(metas, lambda meta: meta.name.split(".")[0])]
     for this, following in itertools.pairwise(buckets):
-        assert this.nbytes + aligned(following.tensors[0].nbytes) > limit
+        (block,) = [one for one in blocks if following.tensors[0] in one]
+        cut = block[: block.index(following.tensors[0])]
+        needed = [following.tensors[0]] if cut else block
+        assert this.nbytes + sum(aligned(meta.nbytes) for meta in needed) > limit
+        assert not cut or sum(aligned(meta.nbytes) for meta in block) > limit
 
 
 @settings(max_examples=60)

@@ -32,6 +32,7 @@ def test_the_order_on_every_engine():
     engines = two()
     report = run(engines)
     assert report.version == "7" and report.nbytes == PLAN.nbytes and report.engines == 2
+    assert set(report.step_seconds) == {"stage", "stop", "begin", "send", "commit", "serve"}
     for engine in engines:
         acts = [call for call in engine.calls if call not in ("weight_version", "update_weight_version")]
         assert acts == [

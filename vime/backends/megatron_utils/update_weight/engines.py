@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 T = TypeVar("T")
+U = TypeVar("U")
 Tensors = Iterable[tuple[str, "Tensor"]]
 """Named full tensors in Hugging Face form. Where it can be iterated again, a failed send can be repeated."""
 
@@ -42,7 +43,8 @@ class Delivery:
 
 
 class Transport(Protocol):
-    """A way for weights. `begin`, `cancel` and `commit` are for one engine; `send` serves all that are given at once."""
+    """A way for weights. `begin`, `cancel` and `commit` are for one engine; `send` serves all that are given at once, and
+    what it sends went through `stage` before."""
 
     name: str
     bucket_limit: int
@@ -57,7 +59,10 @@ class Transport(Protocol):
     def cancel(self, engine: Engine) -> None:
         """Bring an engine that took no data back to its old weights."""
 
-    def send(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan, delivery: Delivery) -> None:
+    def stage(self, tensors: Tensors, plan: WeightPlan) -> Any:
+        """`tensors` as `send` takes them, with work done that needs no engine: it goes on while they stop."""
+
+    def send(self, engines: Sequence[Engine], staged: Any, plan: WeightPlan, delivery: Delivery) -> None:
         """The weights, to all `engines`. An engine's failure goes to `delivery.failed`; the trainer's own is raised."""
 
     def commit(self, engine: Engine, version: str) -> None:
@@ -81,6 +86,14 @@ def on_all(engines: Sequence[Engine], call: Callable[[Engine], T]) -> tuple[dict
             except Exception as error:
                 failures[url] = error
     return answers, failures
+
+
+def both(first: Callable[[], T], second: Callable[[], U]) -> tuple[T, U]:
+    """Two calls at the same time, and both to their end. Raises what the first raised, else what the second did."""
+    with ThreadPoolExecutor(1, thread_name_prefix="weight-sync") as pool:
+        beside = pool.submit(second)
+        answer = first()
+    return answer, beside.result()
 
 
 def start_update(engine: Engine) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from vime.backends.vllm_utils.weight_transfer.layout import Bucket, TensorMeta, aligned, bucket_of
@@ -48,22 +49,32 @@ class PlanMismatch(ValueError):
 def plan_weights(tensors: Iterable[TensorMeta], bucket_bytes: int) -> WeightPlan:
     """Cut `tensors` into buckets of at most `bucket_bytes`; a larger tensor has a bucket of its own.
 
+    What belongs to one block (`...mlp.gate_proj.weight`, `...mlp.up_proj.weight`) is cut only where it has no room in one
+    bucket: engines make one weight of such tensors, without a copy where they come together.
     Raises ValueError for a name that comes twice.
     """
     seen: set[str] = set()
-    buckets: list[Bucket] = []
-    group: list[TensorMeta] = []
+    buckets: list[list[TensorMeta]] = [[]]
     size = 0
-    for tensor in tensors:
-        if tensor.name in seen:
-            raise ValueError(f"{tensor.name} comes twice")
-        seen.add(tensor.name)
-        if group and size + aligned(tensor.nbytes) > bucket_bytes:
-            buckets.append(bucket_of(group))
-            group, size = [], 0
-        group.append(tensor)
-        size += aligned(tensor.nbytes)
-    return WeightPlan((*buckets, *([bucket_of(group)] if group else ())))
+    for _, block in groupby(tensors, _block):
+        members = list(block)
+        whole = sum(aligned(tensor.nbytes) for tensor in members)
+        for number, tensor in enumerate(members):
+            if tensor.name in seen:
+                raise ValueError(f"{tensor.name} comes twice")
+            seen.add(tensor.name)
+            needed = aligned(tensor.nbytes) if number else whole
+            if buckets[-1] and size + needed > bucket_bytes:
+                buckets.append([])
+                size = 0
+            buckets[-1].append(tensor)
+            size += aligned(tensor.nbytes)
+    return WeightPlan(tuple(bucket_of(bucket) for bucket in buckets if bucket))
+
+
+def _block(tensor: TensorMeta) -> str:
+    """The module whose module has the tensor."""
+    return tensor.name.rsplit(".", 2)[0]
 
 
 def describe(tensors: "Iterable[tuple[str, Tensor]]") -> Iterator[TensorMeta]:

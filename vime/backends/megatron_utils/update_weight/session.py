@@ -6,10 +6,14 @@ part stays paused, and WeightSyncFailed says which engine holds what.
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from vime.backends.megatron_utils.update_weight.engines import Delivery, Engine, Tensors, Transport, on_all
+from vime.backends.megatron_utils.update_weight.engines import Delivery, Engine, Tensors, Transport, both, on_all
 from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongVersion, WrongWeights
 from vime.backends.megatron_utils.update_weight.plan import WeightPlan
 from vime.backends.vllm_utils.weight_transfer.digests import recorded
@@ -22,12 +26,13 @@ INCOMPLETE = "incomplete:"
 
 @dataclass(frozen=True)
 class SyncReport:
-    """A sync that every engine confirmed. `seconds` from the pause to the resume, `send_seconds` of the data alone."""
+    """A sync that every engine confirmed. `seconds` from the pause to the resume, `step_seconds` of each step of it:
+    stage (beside stop and begin), stop, begin, send, commit and serve."""
 
     version: str
     nbytes: int
     seconds: float
-    send_seconds: float
+    step_seconds: Mapping[str, float]
     engines: int
     sent_again: tuple[str, ...] = ()
 
@@ -90,19 +95,26 @@ class _Update:
         self._touched: set[str] = set()
         self._complete: set[str] = set()
         self._serving: set[str] = set()
-        self._send_seconds = 0.0
+        self._step_seconds: Counter[str] = Counter()
 
     def run(self, tensors: Tensors, plan: WeightPlan) -> SyncReport:
         began = time.monotonic()
         again: tuple[str, ...] = ()
         try:
-            if self._all(self._engines, self._stop) and self._all(self._engines, self._begin):
-                failed = self._round(self._engines, tensors, plan)
+            with ThreadPoolExecutor(1, thread_name_prefix="weight-sync") as pool:
+                # The trainer packs its first buckets while the engines stop.
+                ready = pool.submit(
+                    lambda: self._all(self._engines, self._stop) and self._all(self._engines, self._begin)
+                )
+                staged = self._staged(tensors, plan)
+            if ready.result():
+                failed = self._round(self._engines, staged, plan)
                 if failed and not isinstance(tensors, Iterator):
                     again = tuple(engine.url for engine in failed)
                     logger.warning("weight version %s is sent again to %s", self._version, ", ".join(again))
                     self._all(failed, self._begin)
-                    self._round([engine for engine in failed if engine.url not in self._causes], tensors, plan)
+                    staged = self._staged(tensors, plan)
+                    self._round([engine for engine in failed if engine.url not in self._causes], staged, plan)
                 self._all([engine for engine in self._engines if engine.url in self._complete], self._serve)
         except BaseException as error:
             self._causes["trainer"] = error
@@ -115,38 +127,47 @@ class _Update:
             failure = self._settled()
             raise failure from next(iter(self._causes.values()))
         seconds = time.monotonic() - began
-        return SyncReport(self._version, plan.nbytes, seconds, self._send_seconds, len(self._engines), again)
+        return SyncReport(self._version, plan.nbytes, seconds, dict(self._step_seconds), len(self._engines), again)
 
-    def _round(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan) -> list[Engine]:
-        """Send everything to `engines` and close their updates; those it failed at."""
-        delivery = Delivery(self._touched)
-        began = time.monotonic()
+    def _staged(self, tensors: Tensors, plan: WeightPlan) -> Any:
         if self._compare_in is not None:
             tensors = recorded(tensors, self._compare_in, self._sent)
-        self._transport.send(engines, tensors, plan, delivery)
-        self._send_seconds += time.monotonic() - began
+        with self._timed("stage"):
+            return self._transport.stage(tensors, plan)
+
+    def _round(self, engines: Sequence[Engine], staged: Any, plan: WeightPlan) -> list[Engine]:
+        """Send everything to `engines` and close their updates; those it failed at."""
+        delivery = Delivery(self._touched)
+        with self._timed("send"):
+            self._transport.send(engines, staged, plan, delivery)
         self._causes |= delivery.failed
         self._all([engine for engine in engines if engine.url not in delivery.failed], self._commit)
         return [engine for engine in engines if engine.url in self._causes]
 
     def _all(self, engines: Sequence[Engine], step: Callable[[Engine], None]) -> bool:
         """One step on all `engines` at once; whether it succeeded everywhere. What failed is a cause until it succeeds."""
-        answers, failures = on_all(engines, step)
+        with self._timed(step.__name__.lstrip("_")):
+            answers, failures = on_all(engines, step)
         for url in answers:
             self._causes.pop(url, None)
         self._causes |= failures
         return not failures
 
+    @contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        began = time.monotonic()
+        yield
+        self._step_seconds[step] += time.monotonic() - began
+
     def _stop(self, engine: Engine) -> None:
-        engine.pause(self._pause_mode)
-        self._labels[engine.url] = label = engine.weight_version()
+        _, label = both(lambda: engine.pause(self._pause_mode), engine.weight_version)
+        self._labels[engine.url] = label
         if label.startswith(INCOMPLETE):
             self._touched.add(engine.url)
 
     def _begin(self, engine: Engine) -> None:
         self._begun.add(engine.url)
-        self._transport.begin(engine)
-        engine.update_weight_version(INCOMPLETE + self._version)
+        both(lambda: self._transport.begin(engine), lambda: engine.update_weight_version(INCOMPLETE + self._version))
 
     def _commit(self, engine: Engine) -> None:
         self._transport.commit(engine, self._version)

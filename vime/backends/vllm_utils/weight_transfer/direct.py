@@ -8,6 +8,7 @@ into the weight they have, and only a head is packed. That is half the work whic
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 
 import torch
 from vllm.model_executor.layers.linear import LinearBase, UnquantizedLinearMethod
@@ -24,13 +25,26 @@ from vime.backends.vllm_utils.weight_transfer.tied_head import tied_heads
 Parts = Sequence[torch.Tensor]
 
 
-@dataclass
+@dataclass(eq=False)
 class _Layer:
-    """How a layer takes its weight, the names of the parts of which that is made, and those that came."""
+    """How a layer takes its weight, the names of the parts of which that is made, and copies of those that came alone."""
 
     take: Callable[[Parts], None]
     names: tuple[str, ...]
     parts: dict[str, torch.Tensor] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def load(self, parts: dict[str, torch.Tensor]) -> None:
+        """Take the weight once all parts are there. Parts that do not come together are copied: a view of where they
+        came ends with their bucket."""
+        if len(parts) < len(self.names):
+            copies = {name: part.clone() for name, part in parts.items()}
+            with self.lock:
+                self.parts |= copies
+                if len(self.parts) < len(self.names):
+                    return
+                parts, self.parts = self.parts, {}
+        self.take([parts[name] for name in self.names])
 
 
 class DirectLayers:
@@ -40,22 +54,23 @@ class DirectLayers:
     """
 
     def __init__(self, model: torch.nn.Module) -> None:
-        self._layers = list(_direct_layers(model)) if current_platform.is_cpu() else []
-        self._by_name = {name: layer for layer in self._layers for name in layer.names}
+        layers = _direct_layers(model) if current_platform.is_cpu() else ()
+        self._by_name = {name: layer for layer in layers for name in layer.names}
+
+    def __bool__(self) -> bool:
+        return bool(self._by_name)
 
     def load(self, tensors: Iterable[tuple[str, torch.Tensor]]) -> Iterator[tuple[str, torch.Tensor]]:
-        """Take what belongs to these layers; hand on the rest. No view of what was taken is left in the end."""
+        """Take what belongs to these layers; hand on the rest. No view of what was taken is left in the end. Several
+        threads may do it at once, each with other tensors."""
+        come: dict[_Layer, dict[str, torch.Tensor]] = {}
         for name, tensor in tensors:
-            found = self._by_name.get(name)
-            if found is None:
+            if (layer := self._by_name.get(name)) is None:
                 yield name, tensor
-                continue
-            found.parts[name] = tensor
-            if len(found.parts) == len(found.names):
-                found.take([found.parts[part] for part in found.names])
-                found.parts.clear()
-        for layer in self._layers:
-            layer.parts = {name: part.clone() for name, part in layer.parts.items()}
+            else:
+                come.setdefault(layer, {})[name] = tensor
+        for layer, parts in come.items():
+            layer.load(parts)
 
 
 def _direct_layers(model: torch.nn.Module) -> Iterator[_Layer]:

@@ -81,14 +81,26 @@ def reach_store(address: str, port: int, timeout: float) -> dist.TCPStore:
     return dist.TCPStore(address, port, is_master=False, timeout=timedelta(seconds=timeout))
 
 
-def announce(store: dist.Store, rank: int) -> None:
-    """Tell the trainer that this rank is about to join."""
-    store.set(f"here/{rank}", b"1")
+def announce(store: dist.Store, rank: int, shares: bool = False) -> None:
+    """Tell the trainer that this worker is there, and whether it reached memory that both share."""
+    store.set(f"here/{rank}", b"shares" if shares else b"apart")
 
 
 def all_here(store: dist.Store, world_size: int) -> bool:
     """Whether every worker announced itself."""
     return store.check([f"here/{rank}" for rank in range(1, world_size)])
+
+
+def decide(store: dist.Store, world_size: int) -> bool:
+    """Whether weights go through shared memory: where all workers, which are there, reached it. They are told."""
+    share = all(store.get(f"here/{rank}") == b"shares" for rank in range(1, world_size))
+    store.set("way", b"shares" if share else b"apart")
+    return share
+
+
+def decided(store: dist.Store) -> bool:
+    """The same in a worker, once the trainer decided."""
+    return store.get("way") == b"shares"
 
 
 def join(store: dist.TCPStore, rank: int, world_size: int, timeout: float) -> GlooGroup:

@@ -1,6 +1,13 @@
 """Tensors as views of a bucket's bytes. Needs torch, not vLLM."""
 
+from collections.abc import Callable
+
 import torch
+
+from vime.backends.vllm_utils.weight_transfer.layout import Bucket
+
+Arrival = tuple[Bucket, torch.Tensor, Callable[[], None]]
+"""A bucket, its bytes, and what is called once those are needed no longer."""
 
 
 def view_of(buffer: torch.Tensor, offset: int, dtype: str, shape: tuple[int, ...]) -> torch.Tensor:

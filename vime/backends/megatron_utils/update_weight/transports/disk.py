@@ -51,6 +51,10 @@ class DiskTransport:
     def cancel(self, engine: Engine) -> None:
         """Nothing: the engine was not asked to reload."""
 
+    def stage(self, tensors: Tensors, plan: WeightPlan) -> Tensors:
+        """Nothing is done ahead."""
+        return tensors
+
     def send(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan, delivery: Delivery) -> None:
         """Write the files, see that each host sees them, and have the engines reload."""
         self._number += 1

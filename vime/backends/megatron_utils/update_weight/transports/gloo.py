@@ -1,16 +1,15 @@
-"""Weights over gloo: one broadcast a bucket, to each engine through a group of its own.
+"""Weights through memory that engines on this host share, or over gloo: one broadcast a bucket.
 
-A group an engine keeps a failure with the engine that has it: the others' broadcasts go on.
+Each engine is reached in its own way, which keeps a failure with the engine that has it: the others' buckets go on.
 """
 
-import time
+import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from itertools import chain, islice
 from typing import Any
-
-import torch
 
 from vime.backends.megatron_utils.update_weight.engines import (
     Delivery,
@@ -21,32 +20,32 @@ from vime.backends.megatron_utils.update_weight.engines import (
     start_update,
 )
 from vime.backends.megatron_utils.update_weight.plan import WeightPlan, by_bucket
-from vime.backends.vllm_utils.weight_transfer.gloo_group import GlooGroup, all_here, join, open_store
-from vime.backends.vllm_utils.weight_transfer.layout import Bucket
+from vime.backends.megatron_utils.update_weight.transports.links import Link, link_to
+from vime.backends.vllm_utils.weight_transfer.shared_memory import Memory
 from vime.backends.vllm_utils.weight_transfer.views import view_of
 
-_BUFFERS = 2
-"""Buckets under way at once."""
+logger = logging.getLogger(__name__)
 
+_PLACES = 3
+"""Buckets under way at once, each in memory of its own, which all engines are sent from."""
 
-@dataclass
-class _Link:
-    """The way to one engine."""
-
-    engine: Engine
-    group: GlooGroup
+_Packed = tuple[int, Memory, int]
+"""The place of a bucket, its memory, and how many bytes there are the bucket's."""
 
 
 class GlooTransport:
-    """`address` is where engines reach this process, `workers` how many workers each has, `timeout` in seconds."""
+    """`address` is where engines reach this process, `workers` how many workers each has, `timeout` in seconds. Without
+    `share` engines on this host, too, are sent to over gloo."""
 
     name = "gloo"
     bucket_limit = 32 * 1024**2
 
-    def __init__(self, *, address: str = "127.0.0.1", workers: int = 1, timeout: float = 300.0) -> None:
-        self._address, self._workers, self._timeout = address, workers, timeout
-        self._links: dict[str, _Link] = {}
-        self._buffers: list[torch.Tensor] = []
+    def __init__(
+        self, *, address: str = "127.0.0.1", workers: int = 1, timeout: float = 300.0, share: bool = True
+    ) -> None:
+        self._address, self._workers, self._timeout, self._share = address, workers, timeout, share
+        self._links: dict[str, Link] = {}
+        self._places: list[Memory | None] = [None] * _PLACES
 
     def connect(self, engines: Sequence[Engine]) -> None:
         """Meet the workers of each engine. Raises the first engine's error where one cannot be met."""
@@ -66,7 +65,12 @@ class GlooTransport:
         """Close the update with the new weights."""
         engine.finish_weight_update(version)
 
-    def send(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan, delivery: Delivery) -> None:
+    def stage(self, tensors: Tensors, plan: WeightPlan) -> Iterator[_Packed]:
+        """The buckets; as many as there are places for are packed at once."""
+        packed = self._packed(tensors, plan)
+        return chain(list(islice(packed, _PLACES)), packed)
+
+    def send(self, engines: Sequence[Engine], staged: Iterator[_Packed], plan: WeightPlan, delivery: Delivery) -> None:
         """All buckets to all engines; see Transport."""
         _, failures = on_all([engine for engine in engines if engine.url not in self._links], self._connect)
         delivery.failed |= failures
@@ -75,7 +79,7 @@ class GlooTransport:
         with ThreadPoolExecutor(max(len(links), 1), thread_name_prefix="weight-sync") as pool:
             answers: dict[str, Future] = {}
             try:
-                self._broadcast(links, tensors, plan, delivery, lambda: answers.update(self._ask(pool, links, info)))
+                self._broadcast(links, staged, delivery, lambda: answers.update(self._ask(pool, links, info)))
             except BaseException:
                 self._drop(links)
                 raise
@@ -89,65 +93,68 @@ class GlooTransport:
         self._drop(list(self._links.values()))
 
     def _broadcast(
-        self, links: list[_Link], tensors: Tensors, plan: WeightPlan, delivery: Delivery, announce: Any
+        self, links: list[Link], staged: Iterator[_Packed], delivery: Delivery, announce: Callable[[], None]
     ) -> None:
-        """Pack a bucket while the ones before it are on their way."""
-        under_way: deque[list[tuple[_Link, torch.distributed.Work]]] = deque()
-        for number, (bucket, pairs) in enumerate(by_bucket(tensors, plan)):
-            if len(under_way) == _BUFFERS:
-                _wait(under_way.popleft(), delivery)
-            buffer = self._packed(number % _BUFFERS, bucket, pairs)
+        """Send what is packed, and have the next packed where the first that was sent has arrived."""
+        under_way: deque[list[tuple[Link, Any]]] = deque()
+        for number, packed in enumerate(staged):
             if number == 0:
                 delivery.touched |= {link.engine.url for link in links}
                 announce()
             alive = [link for link in links if link.engine.url not in delivery.failed]
-            under_way.append([(link, link.group.broadcast(buffer)) for link in alive])
+            under_way.append(list(_sent(alive, packed, delivery)))
+            if len(under_way) == _PLACES:
+                _wait(under_way.popleft(), delivery)
         for works in under_way:
             _wait(works, delivery)
 
-    def _ask(self, pool: ThreadPoolExecutor, links: list[_Link], info: dict[str, Any]) -> dict[str, Future]:
-        """Have every engine take the buckets; one that refuses will not receive, so its group is left at once."""
+    def _ask(self, pool: ThreadPoolExecutor, links: list[Link], info: dict[str, Any]) -> dict[str, Future]:
+        """Have every engine take the buckets; one that refuses will not receive, so it is left at once."""
         answers = {link.engine.url: pool.submit(link.engine.update_weights, info) for link in links}
         for link in links:
             answers[link.engine.url].add_done_callback(
-                lambda answer, group=link.group: group.close() if answer.exception() else None
+                lambda answer, link=link: link.close() if answer.exception() else None
             )
         return answers
 
-    def _packed(self, which: int, bucket: Bucket, pairs: Sequence[tuple[str, torch.Tensor]]) -> torch.Tensor:
-        while len(self._buffers) <= which:
-            self._buffers.append(torch.empty(0, dtype=torch.uint8))
-        if self._buffers[which].numel() < bucket.nbytes:
-            self._buffers[which] = torch.empty(bucket.nbytes, dtype=torch.uint8)
-        buffer = self._buffers[which][: bucket.nbytes]
-        for (_, tensor), offset, meta in zip(pairs, bucket.offsets, bucket.tensors, strict=True):
-            view_of(buffer, offset, meta.dtype, meta.shape).copy_(tensor.detach())
-        return buffer
+    def _packed(self, tensors: Tensors, plan: WeightPlan) -> Iterator[_Packed]:
+        """Each bucket in its place; the one that was there before must have arrived."""
+        for number, (bucket, pairs) in enumerate(by_bucket(tensors, plan)):
+            place = number % _PLACES
+            memory = self._places[place]
+            if memory is None or memory.bytes.numel() < bucket.nbytes:
+                memory = self._places[place] = Memory(bucket.nbytes)
+            for (_, tensor), offset, meta in zip(pairs, bucket.offsets, bucket.tensors, strict=True):
+                view_of(memory.bytes, offset, meta.dtype, meta.shape).copy_(tensor.detach())
+            yield place, memory, bucket.nbytes
 
     def _connect(self, engine: Engine) -> None:
-        world = 1 + self._workers
-        store = open_store(self._address, self._timeout)
-        info = {"master_address": self._address, "master_port": store.port, "rank_offset": 1, "world_size": world}
-        with ThreadPoolExecutor(1, thread_name_prefix="weight-sync") as pool:
-            answer = pool.submit(engine.init_weight_transfer_engine, {**info, "timeout": self._timeout})
-            while not all_here(store, world):
-                if answer.done():
-                    answer.result()
-                    raise RuntimeError(f"{engine.url} answered without joining the group of {world} ranks")
-                time.sleep(0.002)
-            group = join(store, 0, world, self._timeout)
-            answer.result()
-        self._links[engine.url] = _Link(engine, group)
+        self._links[engine.url] = link_to(engine, self._address, self._workers, self._timeout, self._share)
 
-    def _drop(self, links: Sequence[_Link]) -> None:
+    def _drop(self, links: Sequence[Link]) -> None:
         for link in links:
             self._links.pop(link.engine.url, None)
-            link.group.close()
+            link.close()
 
 
-def _wait(works: list[tuple[_Link, torch.distributed.Work]], delivery: Delivery) -> None:
+def _sent(links: Sequence[Link], packed: _Packed, delivery: Delivery) -> Iterator[tuple[Link, Any]]:
+    for link in links:
+        with _failing_alone(link, delivery):
+            yield link, link.send(*packed)
+
+
+def _wait(works: Sequence[tuple[Link, Any]], delivery: Delivery) -> None:
     for link, work in works:
-        try:
-            link.group.wait(work)
-        except RuntimeError as error:
-            delivery.failed[link.engine.url] = error
+        with _failing_alone(link, delivery):
+            link.wait(work)
+
+
+@contextmanager
+def _failing_alone(link: Link, delivery: Delivery) -> Iterator[None]:
+    """What fails with one engine does not fail the others. That engine is left, so that it does not wait any longer."""
+    try:
+        yield
+    except RuntimeError as error:
+        logger.warning("%s receives no more buckets: %s", link.engine.url, error)
+        delivery.failed[link.engine.url] = error
+        link.close()

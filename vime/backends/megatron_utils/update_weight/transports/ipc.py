@@ -47,6 +47,10 @@ class IpcTransport:
         """Close the update with the new weights."""
         engine.finish_weight_update(version)
 
+    def stage(self, tensors: Tensors, plan: WeightPlan) -> Tensors:
+        """Nothing is done ahead."""
+        return tensors
+
     def send(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan, delivery: Delivery) -> None:
         """Chunk after chunk; the buffer is filled again when every engine has read it."""
         pairs = (pair for _, bucket in by_bucket(tensors, plan) for pair in bucket)

@@ -75,6 +75,10 @@ class NcclTransport:
         """Close the update with the new weights."""
         engine.finish_weight_update(version)
 
+    def stage(self, tensors: Tensors, plan: WeightPlan) -> Tensors:
+        """Nothing is done ahead."""
+        return tensors
+
     def send(self, engines: Sequence[Engine], tensors: Tensors, plan: WeightPlan, delivery: Delivery) -> None:
         """Everything to everybody in the group; a send to some of them only is not possible over one group."""
         if self._group is None or {engine.url for engine in engines} != self._joined:

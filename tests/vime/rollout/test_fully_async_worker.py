@@ -385,13 +385,13 @@ def test_a_source_that_runs_dry_is_an_error_when_nothing_is_to_be_had(world):
 
 
 def test_what_went_back_as_stale_is_found_again_in_a_dry_source(world):
-    args, _, engines = world(n_samples_per_prompt=1)
+    args, _, engines = world(n_samples_per_prompt=1, fully_async_max_staleness=2)
     source = Dry(8)
 
     async def scenario():
         await rollout(args, 0, source)
         await asyncio.sleep(10)
-        engines.version += 2
+        engines.version += 3
         output = await rollout(args, 1, source)
         await leave(source)
         return output

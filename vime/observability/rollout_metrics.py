@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vime.observability import logging_utils
+from vime.observability.abort_metrics import ABORTED_RATIO, AbortCount
 from vime.observability.metric_utils import (
     compute_pass_rate,
     compute_rollout_step,
@@ -24,7 +25,6 @@ _REQUEST_FIELDS = {"request/e2e_latency": "e2e_latency", "request/queue_time": "
 """Metric, and the entry of a generation's span that it is made of."""
 _STATUS_RATIOS = {
     "truncated_ratio": Status.TRUNCATED,
-    "aborted_ratio": Status.ABORTED,
     "failed_ratio": Status.FAILED,
 }
 
@@ -62,6 +62,8 @@ def rollout_figures(
     metrics |= dict_add_prefix(_reward_metrics(args, samples), "rollout/")
     metrics |= optional_metrics(args, samples)
     metrics |= dict_add_prefix(compute_perf_metrics_from_samples(args, samples, rollout_time), "perf/")
+    # Of the samples that are trained on none was aborted; what was, the rollout function has counted.
+    metrics |= {name: v for name, v in (rollout_extra_metrics or {}).items() if ABORTED_RATIO in name.split("/")}
     return metrics | {"rollout/step": compute_rollout_step(args, rollout_id)}
 
 
@@ -120,6 +122,7 @@ def compute_metrics_from_samples(args: Namespace, samples: Sequence[Sample]) -> 
     metrics |= _tool_metrics(samples)
     metrics["repetition_frac"] = mean(has_repetition(one.response) for one in samples)
     metrics |= {name: mean(one.status is status for one in samples) for name, status in _STATUS_RATIOS.items()}
+    metrics |= _aborted_metrics(samples)
     metrics["mixed_weight_versions_ratio"] = mean(len(set(one.weight_versions)) > 1 for one in samples)
     return metrics
 
@@ -199,6 +202,12 @@ def _zero_std_metrics(args: Namespace, samples: Sequence[Sample]) -> dict[str, f
     rewards = [[_reward(args, sample) for sample in group] for group in groups]
     same = Counter(str(round(group[0], 1)) for group in rewards if _is_number(group[0]) and len(set(group)) == 1)
     return {f"zero_std/count_{reward}": count for reward, count in same.items()}
+
+
+def _aborted_metrics(samples: Sequence[Sample]) -> dict[str, float]:
+    count = AbortCount()
+    count.add(samples)
+    return count.ratios()
 
 
 def _spec_metrics(args: Namespace, samples: Sequence[Sample]) -> dict[str, float]:

@@ -5,20 +5,35 @@ from __future__ import annotations
 import asyncio
 import logging
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from vime.errors import travels
+from vime.observability.abort_metrics import AbortCount
+from vime.observability.metric_utils import dict_add_prefix
 from vime.rollout.accounting import Ledger
 from vime.rollout.base_types import RolloutFnTrainOutput
+from vime.rollout.engine_call import Patience
 from vime.rollout.filter_hub.base_types import MetricGatherer, call_dynamic_filter, should_drop_dynamic_filter_output
 from vime.rollout.groups import Group, in_order, leaves, name_leaves, snapshot, to_go_on
 from vime.rollout.hooks import load_hook
 from vime.rollout.rewarding import GENERATION_FAILED, RewardRunner, generation_failed, reward_failed
 from vime.rollout.sample_hooks import set_current_rollout_id
 from vime.rollout.together import cancel
+from vime.utils.aborted import LIKELY_CAUSES, OF_ITSELF, abort_reason
 from vime.utils.types import Sample
 
 logger = logging.getLogger(__name__)
+
+
+@travels
+class AbortedInVain(RuntimeError):
+    """The answers to a prompt could not be used, however often it was generated; names the likely cause."""
+
+    def __init__(self, group: int, reason: str, times: int) -> None:
+        super().__init__(f"group {group} was aborted {times} times ({reason}): {LIKELY_CAUSES[reason]}")
+        self.group, self.reason = group, reason
 
 
 class NoPrompts(RuntimeError):
@@ -53,7 +68,9 @@ async def collect(
     finally:
         state.reset()
     failures = {f"rollout/{name}": count for name, count in (RewardRunner(args).failures - before).items()}
-    metrics = rollout.gatherer.collect() | rollout.ledger.metrics() | failures
+    rollout.aborts.warn(rollout_id)
+    aborted = dict_add_prefix(rollout.aborts.ratios(), "rollout/")
+    metrics = rollout.gatherer.collect() | rollout.ledger.metrics() | failures | aborted
     return RolloutFnTrainOutput(samples=in_order(rollout.kept), metrics=metrics), rollout.left_over
 
 
@@ -67,6 +84,8 @@ class _Rollout:
         self.filter = _hook(args, "dynamic_sampling_filter_path")
         self.ledger = Ledger()
         self.gatherer = MetricGatherer()
+        self.aborts = AbortCount()
+        self._in_vain: Counter[int] = Counter()
         self.kept: list[tuple[int, Group]] = []
         self.seen: list[tuple[int, Group]] = []
         self.left_over: list[Group] = []
@@ -99,8 +118,10 @@ class _Rollout:
     def _settle(self, task: asyncio.Task) -> None:
         number, group = self.working[task], self._result(task)
         del self.working[task]
+        self.aborts.add(leaves(group))
         if any(leaf.status is Sample.Status.ABORTED for leaf in leaves(group)):
-            # Somebody else stopped the engines: it goes on, or begins anew.
+            # Somebody else stopped the engines, or the answer was of no use: it goes on, or begins anew.
+            self._check_hope(number, group)
             self.state.remaining_batch_size -= 1
             again = to_go_on(group, self._issued[number], self.rollout_id, self.args.partial_rollout)
             self._start([number], [again])
@@ -117,6 +138,15 @@ class _Rollout:
             self.kept.append((number, group))
         else:
             self._return(number, group)
+
+    def _check_hope(self, number: int, group: Group) -> None:
+        """Raises AbortedInVain for a group whose answers are of no use however often it is generated."""
+        reason = next((why for leaf in leaves(group) if (why := abort_reason(leaf)) in OF_ITSELF), None)
+        if reason is None:
+            return
+        self._in_vain[number] += 1
+        if self._in_vain[number] >= Patience.of(self.args).attempts:
+            raise AbortedInVain(number, reason, self._in_vain[number])
 
     def _reason_to_drop(self, group: Group) -> str | None:
         if any(map(generation_failed, leaves(group))):

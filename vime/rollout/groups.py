@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+from vime.utils.aborted import ABORT_REASON
 from vime.utils.nested import leaves
 from vime.utils.types import Sample
 
@@ -14,6 +15,7 @@ __all__ = ["Group", "fresh", "in_order", "leaves", "name_leaves", "own_copy", "s
 Group = list[Any]
 """The samples of one prompt; a list stands for a sample that was fanned out."""
 
+_OF_ONE_ATTEMPT = frozenset({"start_rollout_id", ABORT_REASON})
 _DONE = (Sample.Status.COMPLETED, Sample.Status.TRUNCATED, Sample.Status.FAILED)
 
 
@@ -37,7 +39,7 @@ def fresh(sample: Sample) -> Sample:
         label=sample.label,
         multimodal_inputs=sample.multimodal_inputs,
         apply_chat_template_kwargs=sample.apply_chat_template_kwargs,
-        metadata={name: value for name, value in sample.metadata.items() if name != "start_rollout_id"},
+        metadata={name: value for name, value in sample.metadata.items() if name not in _OF_ONE_ATTEMPT},
         generate_function_path=sample.generate_function_path,
         custom_rm_path=sample.custom_rm_path,
         train_metadata=sample.train_metadata,

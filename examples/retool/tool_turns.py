@@ -1,0 +1,71 @@
+"""What a sample may hold and how it grows: clean at first, within the context, its lists in step after each turn."""
+
+from __future__ import annotations
+
+import math
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from vime.errors import RunError
+from vime.utils.types import Sample
+
+__all__ = ["add_observation", "begin", "context_limit", "response_ids", "unusable"]
+
+
+def context_limit(args: Namespace) -> int:
+    """Tokens of prompt and response together: --rollout-max-context-len, else what the trainer takes in one pass."""
+    if args.rollout_max_context_len is not None:
+        return args.rollout_max_context_len
+    if getattr(args, "max_tokens_per_gpu", None) is None:
+        raise RunError("nothing bounds the length of a conversation", "set --rollout-max-context-len")
+    return args.context_parallel_size * args.max_tokens_per_gpu
+
+
+def begin(sample: Sample, prompt_ids: Sequence[int]) -> None:
+    """The prompt alone. Whatever an earlier attempt left on the sample is gone."""
+    blank = Sample()
+    for name in _GENERATED:
+        setattr(sample, name, getattr(blank, name))
+    sample.tokens = list(prompt_ids)
+    sample.loss_mask = []
+    sample.tool_call_count = 0
+    sample.metadata.pop("abort_reason", None)
+
+
+_GENERATED = (
+    *("response", "response_length", "loss_mask", "rollout_log_probs", "weight_versions", "status", "reward"),
+    *("rollout_top_p_token_ids", "rollout_top_p_token_offsets", "rollout_routed_experts", "teacher_log_probs"),
+    *("non_generation_time", "spec_info", "prefix_cache_info"),
+)
+
+
+def unusable(answer: Any) -> str | None:
+    """Why an answer cannot be trained on, in the word of `vime.utils.aborted`; None where it can."""
+    kind = answer.finish_type
+    if kind == "abort":
+        return "engine_abort"
+    if kind not in ("stop", "length", "repetition"):
+        return "engine_error"
+    if not answer.token_ids:
+        return None
+    log_probs = answer.log_probs
+    if log_probs is None:
+        return "no_logprobs"
+    if len(log_probs) != len(answer.token_ids):
+        return "logprobs_mismatch"
+    if not all(isinstance(one, int | float) and math.isfinite(one) for one in log_probs):
+        return "logprobs_not_finite"
+    return None
+
+
+def add_observation(args: Namespace, sample: Sample, ids: Sequence[int], limit: int) -> bool:
+    """Add what a tool said, as much of it as the context holds; whether that was all."""
+    kept = list(ids)[: max(0, limit - len(sample.tokens))]
+    sample.append_response_tokens(args, tokens=kept, trainable=False)
+    return len(kept) == len(ids)
+
+
+def response_ids(sample: Sample) -> list[int]:
+    """The tokens of the response."""
+    return sample.tokens[len(sample.tokens) - sample.response_length :]

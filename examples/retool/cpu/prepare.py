@@ -42,7 +42,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def fill(folder: Path, asked: argparse.Namespace) -> str:
     """Write everything into a new folder; what it is, in words."""
-    form, parts = form_of_the_rollout(), products.split(asked.seed, asked.held_out)
+    form, parts = asyncio.run(form_of_the_rollout()), products.split(asked.seed, asked.held_out)
     talks = products.conversations(parts.train, asked.conversations, asked.by_tool, form, asked.seed)
     fresh = folder / "fresh"
     fresh.mkdir(parents=True)
@@ -56,14 +56,15 @@ def fill(folder: Path, asked: argparse.Namespace) -> str:
     return f"{asked.conversations} conversations, {len(parts.train)} problems, {len(parts.held_out)} held out, {parameters} parameters"
 
 
-def form_of_the_rollout() -> products.Format:
+async def form_of_the_rollout() -> products.Format:
     """The text around questions and results, taken from what the rollout makes of a question and of a call."""
     sys.path.insert(0, str(HERE.parent))
     import generate_with_retool as retool
 
-    mark = "6*7"
-    prompt = retool.format_conversation_with_tools(mark, tools=retool.tool_registry.get_tool_specs())
-    result, _ = asyncio.run(retool.execute_predictions(products.call(mark)))
+    mark, tools = "6*7", retool.tool_registry()
+    prompt = retool.format_conversation_with_tools(mark, tools=tools.get_tool_specs())
+    result, _ = await retool.execute_predictions(products.call(mark), tools)
+    tools.close()
     if prompt.count(mark) != 1 or result.count("42") != 1:
         raise SystemExit(f"error: the interpreter was asked for {mark} and said {result!r}")
     (before, after), (opened, closed) = prompt.split(mark), result.split("42")
@@ -74,7 +75,9 @@ def save_model(folder: Path, seed: int) -> int:
     """A model of the shape in model/config.json, float32, with random weights; its number of parameters."""
     import torch
     from transformers import Qwen3Config, Qwen3ForCausalLM
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
     torch.manual_seed(seed)
     shape = json.loads((HERE / "model/config.json").read_text("utf-8"))
     tokens = {token: number for number, token in enumerate(products.SPECIALS)}

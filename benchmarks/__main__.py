@@ -1,8 +1,7 @@
 """`make bench`: every benchmark that this machine has the material for.
 
 SYNC_UPSTREAM names a clone of slime, SYNC_FORK one of a fork of it on the same engine, SYNC_PAIRS a file of commit pairs,
-SYNC_PORTED a repository in which a window was ported (as `sync replay` leaves one), VIME_ENGINE_PORT, VIME_ENGINE_MODEL and
-VIME_ENGINE_DATA a vLLM server on this machine, its model's folder and a file of prompts. Peers that are not installed (PyPI's
+SYNC_PORTED a repository in which a window was ported (as `sync replay` leaves one). Peers that are not installed (PyPI's
 ast-grep-cli, Debian's wiggle) print null.
 """
 
@@ -20,11 +19,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "start_up": {},
     "rollout_client": {},
     "streaming_cost": {},
-    "rollout_engine": {
-        "--port": "VIME_ENGINE_PORT",
-        "--model": "VIME_ENGINE_MODEL",
-        "--data": "VIME_ENGINE_DATA",
-    },
+    "rollout_engine": {},
     "trainer_step": {},
     "weight_sync": {},
     "kill_and_resume": {},

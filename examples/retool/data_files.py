@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import sys
@@ -52,7 +53,7 @@ def _known(text: str) -> Path:
 def _convert(asked: argparse.Namespace, convert: Callable[[Row], Row]) -> tuple[int, int, int]:
     """(written, bad, repeated). Raises BadRow where there is nothing to write."""
     good = bad = again = 0
-    seen: set[int] = set()
+    seen: set[bytes] = set()
     with _writer(asked.output) as write:
         for where, read in _READERS[asked.input.suffix](asked.input):
             if good == asked.limit:
@@ -64,7 +65,7 @@ def _convert(asked: argparse.Namespace, convert: Callable[[Row], Row]) -> tuple[
                 _tell(asked, where, error, bad)
                 continue
             if asked.unique:
-                key = hash(json.dumps(row, sort_keys=True))
+                key = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).digest()
                 if key in seen:
                     again += 1
                     continue

@@ -11,6 +11,7 @@ from vime.rollout.groups import leaves, own_copy
 from vime.rollout.sample_hooks import set_current_rollout_id
 from vime.rollout.seeds import request_seed
 from vime.rollout.together import together
+from vime.utils.aborted import LIKELY_CAUSES, abort_reason
 from vime.utils.data import Dataset
 from vime.utils.eval_config import EvalDatasetConfig
 from vime.utils.types import Sample
@@ -63,8 +64,9 @@ async def _one(
         result = await generate_and_rm(args, own_copy(sample), sampling_params=dict(params), evaluation=True)
         if all(leaf.status is not Sample.Status.ABORTED for leaf in leaves(result)):
             return result
+    reason = next(why for leaf in leaves(result) if (why := abort_reason(leaf)))
     raise EvalAborted(
-        f"evaluation sample {sample.index} was aborted {_TRIES} times; what aborts the engine's requests?"
+        f"evaluation sample {sample.index} was aborted {_TRIES} times ({reason}): {LIKELY_CAUSES.get(reason, '')}"
     )
 
 

@@ -73,6 +73,7 @@ def _item_to_go_on(item: Any, prompt: Any, rollout_id: int) -> Any:
         # What came of it is worth nothing, what it was before is.
         return _kept(prompt)
     for leaf in leaves(item):
+        leaf.metadata.pop(ABORT_REASON, None)
         if leaf.response:
             leaf.metadata.setdefault("start_rollout_id", rollout_id)
     return item

@@ -1,6 +1,9 @@
 """What a sync calls in which order, and what engines hold when a call fails."""
 
 import pytest
+
+pytest.importorskip("torch")
+
 from sync_doubles import PLAN, TENSORS, ScriptedEngine, ScriptedTransport, control
 
 from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongWeights

@@ -1,0 +1,86 @@
+"""Upstream's behaviours stand in ours: each has a test that passes, and that fails when the behaviour is taken out."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("vime", "examples", "tests/conftest.py", "tests/support", "tests/callsites", "pyproject.toml")
+NOT_COPIED = shutil.ignore_patterns("__pycache__", "out*", ".*")
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One line of upstream.toml."""
+
+    name: str
+    pull_request: int
+    file: str
+    take_out: str
+    put: str
+    test: str
+
+
+BEHAVIOURS = [
+    Behaviour(**one) for one in tomllib.loads((Path(__file__).parent / "upstream.toml").read_text())["behaviour"]
+]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The code and the tests that are named, to be changed at will."""
+    folder = tmp_path_factory.mktemp("behaviours")
+    for name in {*COPIED, *(one.test.partition("::")[0] for one in BEHAVIOURS)}:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target, ignore=NOT_COPIED)
+        else:
+            shutil.copy(ROOT / name, target)
+    return folder
+
+
+@pytest.fixture
+def without(copy: Path) -> Iterator:
+    """Take a behaviour out of the copy; it is put back after the test."""
+    changed = []
+
+    def take_out(behaviour: Behaviour) -> None:
+        file = copy / behaviour.file
+        text = file.read_text()
+        assert text.count(behaviour.take_out) == 1, f"{behaviour.take_out!r} does not stand once in {behaviour.file}"
+        changed.append((file, text))
+        file.write_text(text.replace(behaviour.take_out, behaviour.put))
+
+    yield take_out
+    for file, text in changed:
+        file.write_text(text)
+
+
+def run(folder: Path, *tests: str) -> subprocess.CompletedProcess:
+    """pytest on the copy."""
+    words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_each_has_a_test_that_passes(copy):
+    done = run(copy, *sorted({one.test for one in BEHAVIOURS}))
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda one: f"{one.pull_request}: {one.name}")
+def test_taken_out_its_test_fails(copy, without, behaviour):
+    without(behaviour)
+    done = run(copy, behaviour.test)
+    if done.returncode == 0 and re.search(r"SKIPPED|\bskipped", done.stdout):
+        pytest.skip(f"{behaviour.test} is skipped here")
+    assert done.returncode == 1 and "FAILED " in done.stdout, done.stdout[-3000:] + done.stderr[-1000:]

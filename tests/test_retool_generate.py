@@ -1,0 +1,539 @@
+"""The ReTool example: conversations with a tool against an engine over HTTP; its prompt, its tools, its reward."""
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+if __name__ == "__main__":  # pytest knows where the modules below are
+    raise SystemExit(pytest.main([__file__, *sys.argv[1:]]))
+
+from engines import turn
+from generate_with_retool import (
+    execute_predictions,
+    format_conversation_with_tools,
+    postprocess_predictions,
+    postprocess_responses,
+    reward_func,
+)
+from retool_world import ANSWER, CALL, arguments, converse, use
+from tool_calls import read_action
+from tool_prompts import prompt_text
+from tool_sandbox import ToolRegistry, tool_registry
+from tool_settings import Settings, settings_of
+
+from vime.errors import RunError
+from vime.sandbox import Result, Sandbox
+from vime.utils.types import Sample
+
+Status = Sample.Status
+
+
+@pytest.fixture(autouse=True)
+def sandbox(monkeypatch):
+    for name in [name for name in os.environ if name.startswith("RETOOL_")]:
+        monkeypatch.delenv(name)
+    return use(monkeypatch)
+
+
+# ---- what is asked of the engine
+
+
+def test_the_request_is_of_vllms_shape():
+    _, server = converse([ANSWER], params={"temperature": 0.5, "no_stop_trim": True})
+    (request,) = server.requests
+    assert request["token_ids"] == list(b"ab")
+    assert request["sampling_params"] == {
+        "max_tokens": 100, "temperature": 0.5, "include_stop_str_in_output": True, "logprobs": 1,
+    }  # fmt: skip
+    assert request.keys() <= {"token_ids", "sampling_params", "output_mode"}
+
+
+def test_each_turn_is_asked_with_all_that_there_is(sandbox):
+    sample, server = converse([CALL, ANSWER])
+    assert server.requests[1]["token_ids"] == list(f"ab{CALL}[1]".encode())
+    assert sample.response == f"{CALL}[1]{ANSWER}"
+    assert sandbox.codes == ["print(1)"]
+
+
+def test_each_turns_budget_fits_the_context():
+    _, server = converse([CALL, ANSWER], params={"max_new_tokens": 300}, rollout_max_context_len=200)
+    used = len(f"ab{CALL}[1]")
+    assert [one["sampling_params"]["max_tokens"] for one in server.requests] == [198, 200 - used]
+
+
+def test_the_context_is_the_trainers_where_none_is_set():
+    more = {"rollout_max_context_len": None, "context_parallel_size": 2, "max_tokens_per_gpu": 40}
+    _, server = converse([ANSWER], **more)
+    assert server.requests[0]["sampling_params"]["max_tokens"] == 78
+    with pytest.raises(RunError, match="rollout-max-context-len"):
+        converse([ANSWER], rollout_max_context_len=None, max_tokens_per_gpu=None)
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_a_prompt_that_fills_the_context_is_not_asked(length):
+    sample, server = converse([ANSWER], rollout_max_context_len=length)
+    assert (sample.status, sample.response_length, server.requests) == (Status.TRUNCATED, 0, [])
+
+
+def test_the_parameters_are_not_changed():
+    params = {"max_new_tokens": 9}
+    converse([ANSWER[:9]] * 2, params=params, retool_max_turns=1)
+    assert params == {"max_new_tokens": 9}
+
+
+# ---- how a conversation ends
+
+
+@pytest.mark.parametrize(
+    ("finish", "status", "reason", "length"),
+    [
+        ("stop", Status.COMPLETED, None, len(ANSWER)),
+        ("length", Status.TRUNCATED, None, len(ANSWER)),
+        ("repetition", Status.TRUNCATED, None, len(ANSWER)),
+        ("abort", Status.ABORTED, "engine_abort", 0),
+        ("error", Status.ABORTED, "engine_error", 0),
+    ],
+)
+def test_every_finish_reason(finish, status, reason, length):
+    sample, _ = converse([turn(ANSWER, finish)])
+    assert (sample.status, sample.metadata.get("abort_reason"), sample.response_length) == (status, reason, length)
+
+
+@pytest.mark.parametrize("last", ["stop", "length", "abort"])
+def test_the_finish_reason_is_each_calls_own(last):
+    sample, _ = converse([CALL, turn(ANSWER, last)])
+    assert sample.status is {"stop": Status.COMPLETED, "length": Status.TRUNCATED, "abort": Status.ABORTED}[last]
+
+
+def test_a_tool_is_not_called_by_half_a_turn(sandbox):
+    sample, _ = converse([turn(CALL, "length")])
+    assert (sample.status, sandbox.codes, sample.tool_call_count) == (Status.TRUNCATED, [], 0)
+
+
+def test_turns_and_calls_are_bounded():
+    sample, server = converse([CALL], retool_max_turns=3)
+    assert (len(server.requests), sample.tool_call_count, sample.status) == (3, 3, Status.COMPLETED)
+    sample, server = converse([CALL], retool_max_tool_calls=2)
+    assert (len(server.requests), sample.tool_call_count, sample.status) == (2, 2, Status.COMPLETED)
+
+
+def test_a_turn_without_action_is_told_and_counts_as_no_call():
+    sample, _ = converse(["hm", ANSWER], retool_invalid_action="what?")
+    assert (sample.response, sample.tool_call_count) == (f"hmwhat?{ANSWER}", 0)
+
+
+def test_a_rollout_that_stops_asks_no_further_turn(sandbox):
+    held = []
+    sandbox.outputs = [Result("1\n", "", 0, "exit", 0.0)]
+    sandbox_run = sandbox.run_async
+
+    async def run(code):
+        held[0].aborted = True
+        return await sandbox_run(code)
+
+    sandbox.run_async = run
+    sample, server = converse([CALL, ANSWER], before=held.append)
+    assert (sample.status, sample.metadata["abort_reason"]) == (Status.ABORTED, "rollout_stopped")
+    assert len(server.requests) == 1
+
+
+def test_partial_rollout_is_refused():
+    with pytest.raises(RunError, match="leave out --partial-rollout"):
+        converse([ANSWER], partial_rollout=True)
+
+
+# ---- what is trained on
+
+
+def test_mask_and_logprobs_follow_the_tokens():
+    sample, _ = converse([CALL, ANSWER])
+    generated = [turn(CALL)["logprobs"], turn(ANSWER)["logprobs"]]
+    assert sample.loss_mask == [1] * len(CALL) + [0] * 3 + [1] * len(ANSWER)
+    assert sample.rollout_log_probs == pytest.approx([*generated[0], 0.0, 0.0, 0.0, *generated[1]])
+    assert sample.tokens == list(f"ab{sample.response}".encode())
+    assert sample.weight_versions == ["0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"no_logprobs": True}, "no_logprobs"),
+        ({"logprobs": [-0.5]}, "logprobs_mismatch"),
+        ({"logprobs": [None] * len(ANSWER)}, "logprobs_not_finite"),
+        ({"logprobs": [float("-inf")] * len(ANSWER)}, "logprobs_not_finite"),
+    ],
+)
+def test_logprobs_that_are_of_no_use_abort_the_sample(fault, reason, caplog):
+    with caplog.at_level(logging.WARNING):
+        sample, _ = converse([CALL, turn(ANSWER) | fault])
+    assert (sample.status, sample.metadata["abort_reason"]) == (Status.ABORTED, reason)
+    # What came before stays as it was; nothing is made up for what did not come.
+    assert sample.response == f"{CALL}[1]" and sample.rollout_log_probs[: len(CALL)] == turn(CALL)["logprobs"]
+    assert reason in caplog.text
+
+
+@pytest.mark.parametrize("room", [0, 1, 2, 3])
+def test_output_that_overflows_is_trimmed(room, sandbox):
+    sandbox.outputs = ["éé"]  # [éé] is of six bytes; the second is half a character
+    sample, server = converse([CALL, ANSWER], rollout_max_context_len=2 + len(CALL) + room)
+    assert (sample.status, sample.response_length, len(server.requests)) == (Status.TRUNCATED, len(CALL) + room, 1)
+    assert sample.loss_mask == [1] * len(CALL) + [0] * room
+    assert sample.rollout_log_probs[len(CALL) :] == [0.0] * room
+    assert sample.response == CALL + ["", "[", "[\ufffd", "[é"][room]
+
+
+def test_output_that_just_fits_is_whole_and_ends_it_at_the_next_turn():
+    sample, server = converse([CALL, ANSWER], rollout_max_context_len=2 + len(CALL) + 3)
+    assert (sample.response, sample.status, len(server.requests)) == (f"{CALL}[1]", Status.TRUNCATED, 1)
+
+
+def test_truncation_is_not_overwritten_by_bounds(sandbox):
+    sandbox.outputs = ["long" * 20]
+    sample, _ = converse([CALL], rollout_max_context_len=len(CALL) + 9, retool_max_turns=1, retool_max_tool_calls=1)
+    assert sample.status is Status.TRUNCATED
+
+
+def test_characters_that_turns_share_come_out_whole():
+    half = {**turn("é"), "tokens": [0xC3], "logprobs": [-0.5]}
+    rest = {**turn("é"), "tokens": [0xA9, *ANSWER.encode()], "logprobs": [-0.5] * (1 + len(ANSWER))}
+    sample, _ = converse([half, rest], retool_invalid_action="")
+    assert sample.response == f"é{ANSWER}"
+
+
+def test_a_retried_sample_starts_clean():
+    stale = Sample(
+        prompt="ab", index=7, tokens=list(b"abold"), response="old", response_length=3, loss_mask=[1, 1, 1],
+        rollout_log_probs=[-1.0] * 3, weight_versions=["9"], status=Status.ABORTED, metadata={"abort_reason": "x", "a": 1},
+        rollout_top_p_token_ids=[1, 2, 3], rollout_top_p_token_offsets=[0, 1, 2, 3], rollout_routed_experts=[1],
+        reward=1.0, teacher_log_probs=[0.0] * 3, non_generation_time=5.0,
+    )  # fmt: skip
+    stale.tool_call_count = 9
+    again, _ = converse([CALL, ANSWER], sample=stale)
+    new, _ = converse([CALL, ANSWER], sample=Sample(prompt="ab", index=7, metadata={"a": 1}))
+    for one in (again, new):
+        assert one.non_generation_time < 5
+        one.non_generation_time = 0
+        vars(one).pop("trace", None)
+    assert again.to_dict() == new.to_dict()
+
+
+# ---- prompts
+
+
+def test_the_prompt_has_the_tools_and_leaves_the_assistant_to_speak():
+    tools = [{"type": "function", "function": {"name": "code_interpreter"}}]
+    text = format_conversation_with_tools("1+1?", tools, "Be exact.", [{"role": "assistant", "content": "2"}])
+    assert text.startswith("<|im_start|>systemBe exact.\n# Tools\n") and text.endswith(
+        "<|im_end|>\n<|im_start|>assistant"
+    )
+    listed = text.split("<tools>")[2].split("</tools>")[0]
+    assert json.loads(listed) == tools[0]
+    assert text.index("<tools>") < text.index("<|im_start|>user1+1?<|im_end|>\n<|im_start|>assistant2<|im_end|>\n")
+    assert "# Tools" not in format_conversation_with_tools("1+1?")
+
+
+def test_what_the_data_brings_is_no_template():
+    hostile = "{{ 7 * 7 }}{% for x in range(9) %}{% endfor %}{{ ''.__class__ }}"
+    assert hostile in format_conversation_with_tools(hostile, [], hostile, [{"role": "user", "content": hostile}])
+
+
+class Chat:
+    def apply_chat_template(self, messages, tools, **options):
+        return json.dumps([messages, [tool["function"]["name"] for tool in tools], options])
+
+
+@pytest.mark.parametrize("prompt", ["1+1?", [{"role": "user", "content": "1+1?"}]])
+def test_the_prompt_can_be_the_tokenizers_own(prompt):
+    settings, tools = Settings(prompt="chat_template", system_prompt=""), tool_specs()
+    sample = Sample(prompt=prompt, apply_chat_template_kwargs={"enable_thinking": False})
+    text = prompt_text(sample, settings, tools, Chat())
+    wanted = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": False}
+    assert json.loads(text) == [[{"role": "user", "content": "1+1?"}], ["code_interpreter"], wanted]
+    with_system = Sample(prompt=[{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
+    assert "<|im_start|>systemS\n" in prompt_text(with_system, Settings(), tools, None)
+
+
+def tool_specs():
+    async def specs():
+        return tool_registry().get_tool_specs()
+
+    return asyncio.run(specs())
+
+
+def test_settings_come_from_args_before_the_environment():
+    args = arguments(retool_max_turns=3)
+    found = settings_of(
+        args, {"RETOOL_MAX_TURNS": "5", "RETOOL_PYTHON_MEMORY_LIMIT": "2GB", "RETOOL_PYTHON_TIMEOUT": "1.5"}
+    )
+    assert (found.max_turns, found.python_memory_limit, found.python_timeout) == (3, 2 << 30, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("max_turn", 1, "retool_max_turns"),
+        ("max_turns", 0, "above 0"),
+        ("max_turns", "many", "whole number"),
+        ("sandbox", "none", "namespaces, rlimits"),
+        ("observation", "x", "{result}"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused(name, value, said):
+    with pytest.raises(RunError, match=said):
+        settings_of(arguments(**{f"retool_{name}": value}), {})
+
+
+# ---- what a turn asks for
+
+
+@pytest.mark.parametrize(
+    ("turn", "found"),
+    [
+        ("so Answer: \\boxed{\\frac{1}{2}}.", ("answer", "\\frac{1}{2}")),
+        (f"{CALL} and Answer: \\boxed{{7}}", ("answer", "7")),
+        (CALL, ("code", "print(1)")),
+        (
+            '<tool_call>{"name": "code_interpreter", "arguments": {"code": "a = 1\n\tprint(a)"}}</tool_call>',
+            ("code", "a = 1\n\tprint(a)"),
+        ),
+        (
+            '<tool_call>{"name": "code_interpreter", "arguments": {"code": "print(\'</tool_call>\')"}} </tool_call>',
+            ("code", "print('</tool_call>')"),
+        ),
+        (
+            '<tool_call>{"name": "code_interpreter", "arguments": {"code": "d = {1: {2: 3}}"}}</tool_call>',
+            ("code", "d = {1: {2: 3}}"),
+        ),
+        ("<code>print(2)</code>", ("code", "print(2)")),
+        ("```python\nprint(3)\n```", ("code", "print(3)")),
+        ("<tool_call>{broken</tool_call> ```python\nprint(3)\n```", ("code", "print(3)")),
+        ("nothing", (None, "")),
+        ("<tool_call>{broken}</tool_call>", (None, "")),
+        ('<tool_call>{"name": "shell", "arguments": {"code": "ls"}}</tool_call>', (None, "")),
+        ('<tool_call>{"name": "code_interpreter", "arguments": {"code": 5}}</tool_call>', (None, "")),
+    ],
+)
+def test_tool_calls_are_read(turn, found):
+    assert postprocess_predictions(turn) == found
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("{broken}", "no JSON"),
+        ('{"name": "code_interpreter", "arguments": {"code": "x"}', "no JSON"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"name": ' + "9" * 5000 + "}", "no JSON"),
+        ("", "no JSON"),
+        ("[1]", "no JSON object"),
+        ('{"arguments": {}}', "no name"),
+        ('{"name": 3}', "no name"),
+        ('{"name": "code_interpreter", "arguments": "print(1)"}', "arguments of the tool call"),
+        ('{"name": "code_interpreter", "arguments": {}} then', "does not end"),
+        ('{"name": "sh\\ud800", "arguments": {}}', "there is no tool 'sh\\ud800'"),
+        ('{"name": "code_interpreter", "arguments": {"code": 5}}', "must be a string"),
+        ('{"name": "code_interpreter", "arguments": {"code": null}}', "must be a string"),
+        ('{"name": "code_interpreter"}', "must be a string"),
+        ('{"name": "code_interpreter", "arguments": {"code": " "}}', "no code"),
+    ],
+)
+def test_what_cannot_be_called_is_told_to_the_model(call, said, sandbox):
+    sample, _ = converse([f"<tool_call>{call}</tool_call>", ANSWER], rollout_max_context_len=200_000)
+    told = sample.response.removeprefix(f"<tool_call>{call}</tool_call>")
+    assert told.startswith("[Error: ") and said in told and told.endswith(f"]{ANSWER}")
+    assert (sample.status, sandbox.codes) == (Status.COMPLETED, [])
+
+
+def test_the_observation_of_a_turn_alone():
+    async def observed(*turns):
+        return [await execute_predictions(one) for one in turns]
+
+    called, answered, neither = asyncio.run(observed(CALL, ANSWER, "hm"))
+    assert called == ("\n\n<interpreter>\nOutput:\n1\n</interpreter>\n\n", False)
+    assert answered == ("", True)
+    assert not neither[1] and "<code>" in neither[0] and "\\boxed" in neither[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"a {CALL} b {CALL} c", f"a {CALL} b {CALL}"),
+        ("<code>x</code> y <code>", "<code>x</code>"),
+        ("```python\nx\n``` y", "```python\nx\n```"),
+        (f"so {ANSWER} and on", f"so {ANSWER}"),
+        ("plain <tool_call>", "plain <tool_call>"),
+    ],
+)
+def test_what_follows_an_action_is_cut_off(text, kept):
+    assert postprocess_responses(text) == kept
+
+
+def test_reading_a_turn_takes_time_that_grows_with_its_length_alone():
+    for text in ("<tool_call>" * 50_000, "<tool_call>" + " " * 500_000, "Answer: \\boxed{" * 20_000):
+        read_action(text), postprocess_responses(text)
+
+
+# ---- tools
+
+
+@pytest.mark.parametrize("places", [1, 3])
+def test_no_more_calls_run_than_there_are_permits(places, sandbox):
+    sandbox.hold = 0.01
+
+    async def calls():
+        tools = ToolRegistry(arguments(retool_tool_concurrency=places))
+        code = {"code": "x"}
+        return await asyncio.wait_for(
+            asyncio.gather(*(tools.execute_tool("code_interpreter", code) for _ in range(12))), 5
+        )
+
+    assert len(asyncio.run(calls())) == 12
+    assert (sandbox.most, sandbox.places) == (places, places)
+
+
+def test_other_tools_share_the_permits(sandbox):
+    running = most = 0
+
+    async def slow(arguments):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.01)
+        running -= 1
+        return "done"
+
+    async def calls():
+        tools = ToolRegistry(arguments(retool_tool_concurrency=2))
+        tools.register_tool("slow", {}, slow)
+        return await asyncio.gather(*(tools.execute_tool("slow", {}) for _ in range(6)))
+
+    assert asyncio.run(calls()) == ["done"] * 6 and most == 2
+
+
+def test_each_event_loop_has_its_own_permits():
+    args = arguments(retool_tool_concurrency=1)
+
+    async def calls():
+        tools = tool_registry(args)
+        return await asyncio.gather(*(tools.execute_tool("code_interpreter", {"code": "x"}) for _ in range(3)))
+
+    assert asyncio.run(calls()) == asyncio.run(calls()) == ["1"] * 3
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        (Result("6\n", "", 0, "exit", 0.0), "6"),
+        (Result("6\n", "warned\n", 0, "exit", 0.0), "6\n\nErrors:\nwarned"),
+        (Result("", "", 0, "exit", 0.0), ""),
+        (Result("6\n", "Traceback\n", 1, "exit", 0.0), "Error: it ended with exit code 1\n6\nTraceback"),
+        (Result("", "", None, "wall", 0.0), "Error: it took longer than 120 seconds"),
+        (Result("", "", None, "memory", 0.0), f"Error: it took more than {4 << 30} bytes of memory"),
+    ],
+)
+def test_what_a_tool_says(result, told, sandbox):
+    sandbox.outputs = [result]
+    sample, _ = converse([CALL, ANSWER])
+    assert sample.response == f"{CALL}[{told}]{ANSWER}"
+
+
+# ---- the real sandbox
+
+
+@pytest.fixture
+def real(monkeypatch, sandbox):
+    monkeypatch.setattr("tool_sandbox.Sandbox", Sandbox)
+
+
+def executed(*codes, **more):
+    async def run():
+        tools = ToolRegistry(arguments(retool_tool_concurrency=2, **more))
+        try:
+            return [await tools.execute_tool("code_interpreter", {"code": code}) for code in codes]
+        finally:
+            tools.close()
+
+    return asyncio.run(run())
+
+
+def test_code_runs_in_the_sandbox(real, caplog, tmp_path, monkeypatch):
+    (secret := tmp_path / "secret").write_text("hidden")
+    monkeypatch.setenv("RETOOL_SECRET", "hidden")
+    with caplog.at_level(logging.INFO):
+        found = executed(
+            "1 + 2", "print(1 + 2)", f"print(open({str(secret)!r}).read())", "import os; print(os.environ.get('RETOOL_SECRET'))",
+            "import socket; socket.socket()", "x = '\ud800'", "while True: pass", retool_python_timeout=1,
+        )  # fmt: skip
+    assert found[:2] == ["", "3"] and found[3] == "None"
+    assert "FileNotFoundError" in found[2] and "PermissionError" in found[4] and "UnicodeEncodeError" in found[5]
+    assert found[6].startswith("Error: it ") and "1 seconds" in found[6]
+    assert "sandbox namespaces" in caplog.text and "network: on" in caplog.text and "hidden" not in str(found)
+
+
+def test_weak_protection_is_only_by_name_and_is_warned_of(real, caplog):
+    assert executed("print(1)", retool_sandbox="rlimits") == ["1"]
+    assert "host's files: OFF" in caplog.text and caplog.records[-1].levelname == "WARNING"
+
+
+def open_descriptors():
+    gc.collect()
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def test_a_thousand_calls_leak_no_descriptor(real):
+    async def calls():
+        tools = ToolRegistry(arguments(retool_tool_concurrency=2))
+
+        async def some(count):
+            work = (tools.execute_tool("code_interpreter", {"code": "print(1)"}) for _ in range(count))
+            assert set(await asyncio.gather(*work)) == {"1"}
+
+        try:
+            await some(20)
+            before = open_descriptors()
+            await some(1000)
+            return open_descriptors() - before
+        finally:
+            tools.close()
+
+    assert asyncio.run(calls()) <= 0
+
+
+# ---- rewards
+
+
+def reward(response, label="7", calls=0):
+    sample = Sample(prompt="\\boxed{7}", response=response, label=label)
+    sample.tool_call_count = calls
+    return asyncio.run(reward_func(arguments(), sample, evaluation=True))
+
+
+@pytest.mark.parametrize(
+    ("response", "calls", "score", "pred"),
+    [
+        (ANSWER, 0, 1.0, "7"),
+        (ANSWER, 9, 1.0, "7"),
+        ("Answer: \\boxed{8}", 0, -1.1, "8"),
+        ("Answer: \\boxed{8}", 2, -1.0, "8"),
+        ("Answer: \\boxed{8}", 4, -0.9, "8"),
+        ("Answer: \\boxed{8}", 16, -0.6, "8"),
+        ("no answer", 0, -1.1, ""),
+        ("", 0, -1.1, ""),
+    ],
+)
+def test_rewards(response, calls, score, pred):
+    found = reward(response, calls=calls)
+    assert (found["score"], found["pred"], bool(found["acc"])) == (pytest.approx(score), pred, score > 0)
+
+
+def test_labels_and_what_is_no_sample():
+    assert reward(ANSWER, label=7)["score"] == 1.0
+    assert reward(ANSWER, label=None)["score"] < 0
+    with pytest.raises(TypeError, match="group-rm"):
+        asyncio.run(reward_func(arguments(), [Sample()]))

@@ -55,9 +55,9 @@ def main(argv: list[str] | None = None) -> int:
 
 MEANING = """
 What this shows: multi-turn rollouts with tool calls train. The model calls the interpreter in a third of its answers at first; it
-learns from the reward alone to do so always, and to copy numbers in and out without slips, on problems that it never saw.
+learns from the reward alone to do so always, and to copy numbers in and out with fewer slips, on problems that it never saw.
 What it does not show: that a model finds out by itself what a tool is for (the first stage showed it), that it can do arithmetic
-(it cannot, before or after), or anything about large models."""
+(what it says at once is nearly always wrong), or anything about large models."""
 
 
 def one(seed: int, runs: Path, options: list[str]) -> Outcome:

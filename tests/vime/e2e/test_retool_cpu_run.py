@@ -57,3 +57,5 @@ def test_a_few_steps_of_both_stages(tmp_path: Path) -> None:
     for row in rows:
         own = list(zip(row["pieces"][-row["response_length"] :], row["loss_mask"], strict=True))
         assert "<interpreter>" not in "".join(piece for piece, trained in own if trained)
+    _python("-m", "vime.cli", "report", tmp_path / "rl")
+    assert "Tool calls" in (tmp_path / "rl/report.html").read_text("utf-8")

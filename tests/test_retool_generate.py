@@ -21,7 +21,10 @@ from generate_with_retool import (
     postprocess_responses,
     reward_func,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from retool_world import ANSWER, CALL, arguments, converse, use
+from sandbox_world import started
 from tool_calls import read_action
 from tool_prompts import prompt_text
 from tool_sandbox import ToolRegistry, tool_registry
@@ -79,6 +82,17 @@ def test_the_context_is_the_trainers_where_none_is_set():
 def test_a_prompt_that_fills_the_context_is_not_asked(length):
     sample, server = converse([ANSWER], rollout_max_context_len=length)
     assert (sample.status, sample.response_length, server.requests) == (Status.TRUNCATED, 0, [])
+
+
+def test_turns_do_not_draw_the_same_random_numbers():
+    seeds = [
+        [
+            request["sampling_params"].get("seed")
+            for request in converse([CALL, CALL, ANSWER], params=params)[1].requests
+        ]
+        for params in ({"sampling_seed": 5}, {"sampling_seed": 5}, {"sampling_seed": 6}, {})
+    ]
+    assert seeds[0] == seeds[1] and len({*seeds[0], *seeds[2]}) == 6 and seeds[0][0] == 5 and seeds[3] == [None] * 3
 
 
 def test_the_parameters_are_not_changed():
@@ -141,6 +155,22 @@ def test_a_rollout_that_stops_asks_no_further_turn(sandbox):
     sample, server = converse([CALL, ANSWER], before=held.append)
     assert (sample.status, sample.metadata["abort_reason"]) == (Status.ABORTED, "rollout_stopped")
     assert len(server.requests) == 1
+
+
+def test_an_evaluation_goes_on_beside_a_rollout_that_stops():
+    def stop(state):
+        state.aborted = True
+
+    sample, _ = converse([CALL, ANSWER], before=stop, evaluation=True)
+    assert sample.status is Status.COMPLETED
+
+
+def test_what_breaks_off_in_the_middle_is_not_complete(sandbox):
+    sample = Sample(prompt="ab", index=7)
+    sandbox.outputs = []  # so that the sandbox itself fails
+    with pytest.raises(IndexError):
+        converse([CALL], sample=sample)
+    assert sample.status is Status.PENDING
 
 
 def test_partial_rollout_is_refused():
@@ -240,7 +270,8 @@ def test_the_prompt_has_the_tools_and_leaves_the_assistant_to_speak():
 
 def test_what_the_data_brings_is_no_template():
     hostile = "{{ 7 * 7 }}{% for x in range(9) %}{% endfor %}{{ ''.__class__ }}"
-    assert hostile in format_conversation_with_tools(hostile, [], hostile, [{"role": "user", "content": hostile}])
+    text = format_conversation_with_tools(hostile, [], hostile, [{"role": "user", "content": hostile}])
+    assert text.count(hostile) == 3
 
 
 class Chat:
@@ -379,6 +410,49 @@ def test_reading_a_turn_takes_time_that_grows_with_its_length_alone():
         read_action(text), postprocess_responses(text)
 
 
+PIECES = [
+    "<tool_call>",
+    "</tool_call>",
+    '{"name": "code_interpreter", "arguments": {"code": "',
+    '"}}',
+    "<code>",
+    "</code>",
+]
+PIECES += ["```python\n", "```", "Answer: \\boxed{", "}", "\n", "é", "[", "9"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_size=12).map("".join))
+def test_whatever_a_turn_is_it_can_be_read(text):
+    action = read_action(text)
+    assert action.kind in ("answer", "call", "broken", "none") and isinstance(action.arguments, dict)
+    assert text.startswith(postprocess_responses(text))
+    assert postprocess_predictions(text)[0] in ("answer", "code", None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    script=st.lists(
+        st.tuples(
+            st.sampled_from([CALL, ANSWER, "hm", "<tool_call>{", "é"]),
+            st.sampled_from(["stop"] * 6 + ["length", "abort"]),
+            st.sampled_from([{}] * 6 + [{"no_logprobs": True}, {"logprobs": [-0.5]}]),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    limit=st.integers(1, 400),
+)
+def test_whatever_happens_the_sample_is_coherent(script, limit):
+    turns = [turn(text, finish) | fault for text, finish, fault in script]
+    sample, server = converse(turns, rollout_max_context_len=limit, retool_max_turns=6)  # checks that lists are in step
+
+    assert sample.status in (Status.COMPLETED, Status.TRUNCATED, Status.ABORTED)
+    assert (sample.status is Status.ABORTED) == ("abort_reason" in sample.metadata)
+    for request in server.requests:
+        assert len(request["token_ids"]) + request["sampling_params"]["max_tokens"] <= limit
+
+
 # ---- tools
 
 
@@ -416,6 +490,12 @@ def test_other_tools_share_the_permits(sandbox):
     assert asyncio.run(calls()) == ["done"] * 6 and most == 2
 
 
+def test_the_sandbox_gets_its_limits_from_the_settings(sandbox):
+    converse([ANSWER], retool_python_timeout=3.0, retool_python_memory_limit="64MB", retool_sandbox="rlimits")
+    assert sandbox.mode == "rlimits"
+    assert (sandbox.limits.wall, sandbox.limits.cpu, sandbox.limits.memory) == (3.0, 3, 64 << 20)
+
+
 def test_each_event_loop_has_its_own_permits():
     args = arguments(retool_tool_concurrency=1)
 
@@ -448,6 +528,7 @@ def test_what_a_tool_says(result, told, sandbox):
 
 @pytest.fixture
 def real(monkeypatch, sandbox):
+    started("namespaces").close()  # or the test is skipped
     monkeypatch.setattr("tool_sandbox.Sandbox", Sandbox)
 
 

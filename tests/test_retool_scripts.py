@@ -62,6 +62,19 @@ def test_prompts_for_reinforcement_learning(tmp_path):
     assert len(written) == 1
 
 
+def test_a_folder_is_read_file_by_file(tmp_path):
+    (tmp_path / "raw/.cache").mkdir(parents=True)
+    for name in ("b.jsonl", "a.jsonl", ".cache/c.jsonl", "d.json"):
+        (tmp_path / "raw" / name).write_text(json.dumps({"prompt": name, "label": 1}) + "\noops\n")
+    words = (sys.executable, EXAMPLE / "rl_data_preprocess.py", "--input", "raw", "--output", "out.jsonl")
+    done = call(*words, cwd=tmp_path)
+    assert "raw/a.jsonl, line 2" in done.stderr and "raw/b.jsonl, line 2" in done.stderr
+    assert [json.loads(line)["prompt"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [
+        "a.jsonl",
+        "b.jsonl",
+    ]
+
+
 def test_conversations_for_supervised_training(tmp_path):
     turns = [{"role": "user", "content": "1+1?", "x": 1}, {"role": "assistant", "content": "2"}]
     done, written = convert("sft_data_processing.py", [{"messages": turns, "y": 2}], tmp_path)
@@ -212,3 +225,29 @@ def _installed(name):
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+def commands():
+    """What the README says to type, but for what downloads and installs."""
+    text = "".join(re.findall(r"```sh\n(.*?)```", (EXAMPLE / "README.md").read_text("utf-8"), re.DOTALL))
+    lines = (line.partition("#")[0].strip() for line in text.replace("\\\n", " ").splitlines())
+    return [line for line in lines if line and not line.startswith(("pip ", "hf "))]
+
+
+def test_the_readmes_commands_work_in_their_order(world):
+    home, environment = world
+    (home / "examples").symlink_to(ROOT / "examples")
+    rl = "rl_data_preprocess.py"
+    for folder, script in {"ReTool-SFT": "sft_data_processing.py", "DAPO-Math-17k": rl, "aime-2024": rl}.items():
+        (home / "data/raw" / folder).mkdir(parents=True)
+        (home / "data/raw" / folder / "rows.jsonl").write_text(json.dumps(GOOD[script]))
+    (home / "python").symlink_to(sys.executable)
+    own = {"VIME": environment["VIME"], "PATH": f"{home}{os.pathsep}{os.environ['PATH']}"}
+    typed = commands()
+    assert len(typed) == 7
+    for command in typed:
+        if ".parquet" in command and not _installed("pyarrow"):
+            command = command.replace(".parquet", ".jsonl")
+        done = call("bash", "-c", command, cwd=home, **own)
+        assert done.returncode == 0 and done.stdout, (command, done.stderr)
+    assert (home / "data/dapo_math_17k_cleaned.jsonl").exists() and (home / "data/aime-2024.jsonl").exists()

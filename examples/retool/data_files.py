@@ -15,6 +15,8 @@ from typing import Any, TextIO
 __all__ = ["BadRow", "main"]
 
 Row = Mapping[str, Any]
+Read = Callable[[], Row]
+"""The row; BadRow where it is none."""
 _SHOWN = 20
 _BATCH = 1000
 
@@ -28,7 +30,9 @@ def main(convert: Callable[[Row], Row], description: str, example: str, argv: li
     parser = argparse.ArgumentParser(
         description=description, epilog=f"example:\n  {example}", formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--input", type=_known, required=True, help="file to read, .jsonl or .parquet")
+    parser.add_argument(
+        "--input", type=_there, required=True, help="file to read, .jsonl or .parquet, or a folder of them"
+    )
     parser.add_argument("--output", type=_known, required=True, help="file to write, .jsonl or .parquet")
     parser.add_argument("--limit", type=int, help="no more rows than this")
     parser.add_argument("--unique", action="store_true", help="leave out rows that came before")
@@ -43,6 +47,11 @@ def main(convert: Callable[[Row], Row], description: str, example: str, argv: li
     return 0
 
 
+def _there(text: str) -> Path:
+    path = Path(text)
+    return path if path.is_dir() else _known(text)
+
+
 def _known(text: str) -> Path:
     path = Path(text)
     if path.suffix not in _READERS:
@@ -55,7 +64,7 @@ def _convert(asked: argparse.Namespace, convert: Callable[[Row], Row]) -> tuple[
     good = bad = again = 0
     seen: set[bytes] = set()
     with _writer(asked.output) as write:
-        for where, read in _READERS[asked.input.suffix](asked.input):
+        for where, read in _rows(asked.input):
             if good == asked.limit:
                 break
             try:
@@ -77,6 +86,14 @@ def _convert(asked: argparse.Namespace, convert: Callable[[Row], Row]) -> tuple[
     return good, bad, again
 
 
+def _rows(path: Path) -> Iterator[tuple[str, Read]]:
+    """Each row's place, and what reads it."""
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.suffix in _READERS and ".cache" not in file.parts)
+    return (row for file in files for row in _READERS[file.suffix](file))
+
+
 def _tell(asked: argparse.Namespace, where: str, error: BadRow, count: int) -> None:
     if asked.strict:
         raise BadRow(f"{where}: {error}")
@@ -84,10 +101,6 @@ def _tell(asked: argparse.Namespace, where: str, error: BadRow, count: int) -> N
         print(f"{where}: {error}; left out", file=sys.stderr)
     elif count == _SHOWN + 1:
         print("further bad rows are counted only", file=sys.stderr)
-
-
-Read = Callable[[], Row]
-"""The row; BadRow where it is none."""
 
 
 def _json_lines(path: Path) -> Iterator[tuple[str, Read]]:

@@ -16,7 +16,7 @@ from typing import Any
 from tool_calls import Action, postprocess_predictions, postprocess_responses, read_action
 from tool_prompts import format_conversation_with_tools, prompt_text
 from tool_sandbox import ToolRegistry, tool_registry
-from tool_turns import add_observation, begin, context_limit, response_ids, unusable
+from tool_turns import add_observation, begin, context_limit, response_ids, turn_params, unusable
 
 from vime.backends.vllm_utils.seam import IncompleteAnswer, generate_request, read_answer
 from vime.errors import RunError
@@ -86,8 +86,7 @@ class _Conversation:
             left = self.limit - len(sample.tokens)
             if left <= 0:
                 return Sample.Status.TRUNCATED, None
-            wanted = min(sampling_params.get("max_new_tokens") or left, left)
-            answer = await self.ask({**sampling_params, "max_new_tokens": wanted})
+            answer = await self.ask(turn_params(sample, sampling_params, left))
             reason = "logprobs_mismatch" if answer is None else unusable(answer)
             if reason is not None:
                 return Sample.Status.ABORTED, reason

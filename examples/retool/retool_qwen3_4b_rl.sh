@@ -33,81 +33,37 @@ CUSTOM_ARGS=(
 )
 
 ROLLOUT_ARGS=(
-  --prompt-data "${DATA}"
-  --input-key prompt
-  --label-key label
-  --rollout-shuffle
-  --num-rollout 3000
-  --rollout-batch-size 32
-  --n-samples-per-prompt 8
-  --rollout-max-response-len 8192
-  --rollout-temperature 1
-  --global-batch-size 256
-  --balance-data
+  --prompt-data "${DATA}" --input-key prompt --label-key label --rollout-shuffle
+  --num-rollout 3000 --rollout-batch-size 32 --n-samples-per-prompt 8 --global-batch-size 256
+  --rollout-temperature 1 --rollout-max-response-len 8192
 )
 
 EVAL_ARGS=(
-  --eval-interval 20
-  --eval-prompt-data aime "${EVAL_DATA}"
-  --n-samples-per-eval-prompt 16
-  --eval-max-response-len 16384
-  --eval-top-p 1
+  --eval-prompt-data aime "${EVAL_DATA}" --eval-interval 20 --n-samples-per-eval-prompt 16
+  --eval-top-p 1 --eval-max-response-len 16384
 )
 
-PERF_ARGS=(
-  --actor-num-nodes 1
-  --actor-num-gpus-per-node "${GPUS}"
-  --num-gpus-per-node "${GPUS}"
-  --colocate
-  --update-weight-transport disk
-  --update-weight-disk-dir "${WEIGHTS}"
-  --tensor-model-parallel-size 2
-  --sequence-parallel
-  --recompute-granularity full
-  --recompute-method uniform
-  --recompute-num-layers 1
-  --use-dynamic-batch-size
-  --max-tokens-per-gpu 9216
+# Engines and trainer take turns on the same GPUs.
+PLACE_ARGS=(
+  --actor-num-nodes 1 --actor-num-gpus-per-node "${GPUS}" --num-gpus-per-node "${GPUS}" --colocate
+  --rollout-num-gpus-per-engine 2 --vllm-gpu-memory-utilization 0.7
+  --update-weight-transport disk --update-weight-disk-dir "${WEIGHTS}"
 )
 
-GRPO_ARGS=(
-  --advantage-estimator grpo
-  --use-kl-loss
-  --kl-loss-coef 0.00
-  --kl-loss-type low_var_kl
-  --entropy-coef 0.00
-  --eps-clip 0.2
-  --eps-clip-high 0.28
+TRAINER_ARGS=(
+  --tensor-model-parallel-size 2 --sequence-parallel
+  --use-dynamic-batch-size --max-tokens-per-gpu 9216 --balance-data
+  --recompute-granularity full --recompute-method uniform --recompute-num-layers 1
+  --attention-softmax-in-fp32 --accumulate-allreduce-grads-in-fp32
 )
 
-OPTIMIZER_ARGS=(
-  --optimizer adam
-  --lr 1e-6
-  --lr-decay-style constant
-  --weight-decay 0.1
-  --adam-beta1 0.9
-  --adam-beta2 0.98
+LEARNING_ARGS=(
+  --advantage-estimator grpo --eps-clip 0.2 --eps-clip-high 0.28 --entropy-coef 0
+  --use-kl-loss --kl-loss-type low_var_kl --kl-loss-coef 0
+  --optimizer adam --adam-beta1 0.9 --adam-beta2 0.98 --weight-decay 0.1
+  --lr 1e-6 --lr-decay-style constant
 )
 
-VLLM_ARGS=(
-  --rollout-num-gpus-per-engine 2
-  --vllm-gpu-memory-utilization 0.7
-)
-
-MISC_ARGS=(
-  --accumulate-allreduce-grads-in-fp32
-  --attention-softmax-in-fp32
-)
-
-exec "${VIME}" train \
-  --run-dir "${OUT}" \
-  "${CKPT_ARGS[@]}" \
-  "${CUSTOM_ARGS[@]}" \
-  "${ROLLOUT_ARGS[@]}" \
-  "${EVAL_ARGS[@]}" \
-  "${PERF_ARGS[@]}" \
-  "${GRPO_ARGS[@]}" \
-  "${OPTIMIZER_ARGS[@]}" \
-  "${VLLM_ARGS[@]}" \
-  "${MISC_ARGS[@]}" \
-  "$@"
+exec "${VIME}" train --run-dir "${OUT}" \
+  "${CKPT_ARGS[@]}" "${CUSTOM_ARGS[@]}" "${ROLLOUT_ARGS[@]}" "${EVAL_ARGS[@]}" \
+  "${PLACE_ARGS[@]}" "${TRAINER_ARGS[@]}" "${LEARNING_ARGS[@]}" "$@"

@@ -15,58 +15,29 @@ export PYTHONUNBUFFERED=1
 
 CKPT_ARGS=(
   --hf-checkpoint "${MODEL}"
-  --save "${OUT}/checkpoints"
-  --save-interval 1000
-  --save-hf "${OUT}/hf"
+  --save "${OUT}/checkpoints" --save-interval 1000 --save-hf "${OUT}/hf"
 )
 
+# No engine: the conversations are there already.
 SFT_ARGS=(
-  --rollout-function-path vime.rollout.sft_rollout.generate_rollout
-  --prompt-data "${DATA}"
-  --input-key messages
-  --rollout-shuffle
-  --num-epoch 3
-  --rollout-batch-size 128
-  --global-batch-size 128
-  --loss-type sft_loss
-  --calculate-per-token-loss
-  --disable-compute-advantages-and-returns
-  --debug-train-only
+  --debug-train-only --rollout-function-path vime.rollout.sft_rollout.generate_rollout
+  --prompt-data "${DATA}" --input-key messages --rollout-shuffle --num-epoch 3
+  --loss-type sft_loss --calculate-per-token-loss --disable-compute-advantages-and-returns
+  --rollout-batch-size 128 --global-batch-size 128
 )
 
-PERF_ARGS=(
-  --actor-num-nodes 1
-  --actor-num-gpus-per-node "${GPUS}"
-  --num-gpus-per-node "${GPUS}"
+TRAINER_ARGS=(
+  --actor-num-nodes 1 --actor-num-gpus-per-node "${GPUS}" --num-gpus-per-node "${GPUS}"
   --tensor-model-parallel-size 1
-  --recompute-granularity full
-  --recompute-method uniform
-  --recompute-num-layers 1
-  --use-dynamic-batch-size
-  --max-tokens-per-gpu 9216
+  --use-dynamic-batch-size --max-tokens-per-gpu 9216
+  --recompute-granularity full --recompute-method uniform --recompute-num-layers 1
+  --attention-softmax-in-fp32 --accumulate-allreduce-grads-in-fp32
 )
 
 OPTIMIZER_ARGS=(
-  --optimizer adam
-  --lr 1e-5
-  --lr-decay-style cosine
-  --min-lr 1e-6
-  --lr-warmup-fraction 0.1
-  --weight-decay 0.1
-  --adam-beta1 0.9
-  --adam-beta2 0.95
+  --optimizer adam --adam-beta1 0.9 --adam-beta2 0.95 --weight-decay 0.1
+  --lr 1e-5 --min-lr 1e-6 --lr-decay-style cosine --lr-warmup-fraction 0.1
 )
 
-MISC_ARGS=(
-  --accumulate-allreduce-grads-in-fp32
-  --attention-softmax-in-fp32
-)
-
-exec "${VIME}" train \
-  --run-dir "${OUT}" \
-  "${CKPT_ARGS[@]}" \
-  "${SFT_ARGS[@]}" \
-  "${PERF_ARGS[@]}" \
-  "${OPTIMIZER_ARGS[@]}" \
-  "${MISC_ARGS[@]}" \
-  "$@"
+exec "${VIME}" train --run-dir "${OUT}" \
+  "${CKPT_ARGS[@]}" "${SFT_ARGS[@]}" "${TRAINER_ARGS[@]}" "${OPTIMIZER_ARGS[@]}" "$@"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from data_files import BadRow, Row, main
 
 EXAMPLE = (
-    "python examples/retool/rl_data_preprocess.py --input data/dapo-math-17k.parquet \\\n"
+    "python examples/retool/rl_data_preprocess.py --input data/raw/DAPO-Math-17k \\\n"
     "    --output data/dapo_math_17k_cleaned.jsonl --unique"
 )
 

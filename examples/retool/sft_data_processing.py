@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from data_files import BadRow, Row, main
 
-EXAMPLE = (
-    "python examples/retool/sft_data_processing.py --input data/retool-sft.parquet --output data/ReTool-SFT.parquet"
-)
+EXAMPLE = "python examples/retool/sft_data_processing.py --input data/raw/ReTool-SFT --output data/ReTool-SFT.parquet"
 ROLES = ("system", "user", "assistant")
 
 

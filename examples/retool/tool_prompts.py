@@ -10,28 +10,22 @@ from tool_settings import Settings
 
 __all__ = ["format_conversation_with_tools", "prompt_text"]
 
-# Qwen's words for tools. What the data brings is put in as a value, and is never a template itself. Roles and contents
-# stand on one line, as the checkpoints of this recipe know them.
-_TEMPLATE = """\
-{% macro said(role, text) %}<|im_start|>{{ role }}{{ text }}<|im_end|>
-{% endmacro -%}
-<|im_start|>system{{ system }}
-{%- if tools %}
-# Tools
-
-You may call one or more functions to assist with the user query.
-
-You are provided with function signatures within <tools></tools> XML tags:
-<tools>{% for tool in tools %}{{ tool | tojson }}{% endfor %}
-</tools>
-
-For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
-<tool_call>
-{"name": <function-name>, "arguments": <args-json-object>}
-</tool_call>
-{%- endif %}
-<|im_end|>
-{% for turn in turns %}{{ said(turn.role, turn.content) }}{% endfor %}<|im_start|>assistant"""
+# Qwen's words for tools, as its models were trained on them. What the data brings is put in as a value, and is never a
+# template itself. Roles and contents stand on one line, as the checkpoints of this recipe know them.
+_OFFER = (
+    "You may call one or more functions to assist with the user query.",
+    "You are provided with function signatures within <tools></tools> XML tags:\n<tools>{% for tool in tools %}"
+    "{{ tool | tojson }}{% endfor %}\n</tools>",
+    "For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:"
+    '\n<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>',
+)
+_TEMPLATE = (
+    "<|im_start|>system{{ system }}{% if tools %}\n# Tools\n\n"
+    + "\n\n".join(_OFFER)
+    + "{% endif %}\n<|im_end|>\n"
+    + "{% for turn in turns %}<|im_start|>{{ turn.role }}{{ turn.content }}<|im_end|>\n{% endfor %}"
+    + "<|im_start|>assistant"
+)
 _RENDER = ImmutableSandboxedEnvironment().from_string(_TEMPLATE).render
 _ROLES = ("user", "assistant")
 

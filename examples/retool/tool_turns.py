@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from vime.errors import RunError
+from vime.utils.aborted import ABORT_REASON
 from vime.utils.types import Sample
 
-__all__ = ["add_observation", "begin", "context_limit", "response_ids", "unusable"]
+__all__ = ["add_observation", "begin", "context_limit", "response_ids", "turn_params", "unusable"]
 
 
 def context_limit(args: Namespace) -> int:
@@ -30,7 +32,7 @@ def begin(sample: Sample, prompt_ids: Sequence[int]) -> None:
     sample.tokens = list(prompt_ids)
     sample.loss_mask = []
     sample.tool_call_count = 0
-    sample.metadata.pop("abort_reason", None)
+    sample.metadata.pop(ABORT_REASON, None)
 
 
 _GENERATED = (
@@ -38,6 +40,16 @@ _GENERATED = (
     *("rollout_top_p_token_ids", "rollout_top_p_token_offsets", "rollout_routed_experts", "teacher_log_probs"),
     *("non_generation_time", "spec_info", "prefix_cache_info"),
 )
+
+
+def turn_params(sample: Sample, sampling_params: Mapping[str, Any], left: int) -> dict[str, Any]:
+    """The sampling parameters of the next turn: no longer than what is `left`, and with other random numbers than the turns
+    before, where they are seeded."""
+    params = {**sampling_params, "max_new_tokens": min(sampling_params.get("max_new_tokens") or left, left)}
+    if (seed := params.get("sampling_seed")) is not None and sample.response_length:
+        told = repr((seed, sample.response_length)).encode()
+        params["sampling_seed"] = int.from_bytes(blake2b(told, digest_size=8).digest()) >> 1
+    return params
 
 
 def unusable(answer: Any) -> str | None:

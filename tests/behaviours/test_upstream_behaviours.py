@@ -14,12 +14,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("vime", "examples", "tests/conftest.py", "tests/support", "tests/callsites", "pyproject.toml")
-NOT_COPIED = shutil.ignore_patterns("__pycache__", "out*", ".*")
+NOT_COPIED = shutil.ignore_patterns("__pycache__", "out", "out-*", ".*")
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One line of upstream.toml."""
+    """One entry of a table beside this file."""
 
     name: str
     pull_request: int
@@ -30,7 +30,9 @@ class Behaviour:
 
 
 BEHAVIOURS = [
-    Behaviour(**one) for one in tomllib.loads((Path(__file__).parent / "upstream.toml").read_text())["behaviour"]
+    Behaviour(**one)
+    for table in sorted(Path(__file__).parent.glob("*.toml"))
+    for one in tomllib.loads(table.read_text())["behaviour"]
 ]
 
 

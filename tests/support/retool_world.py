@@ -63,18 +63,19 @@ def arguments(**more):
     return options(**{"rollout_max_context_len": 500, **bare, **more})
 
 
-def converse(script, sample=None, params=None, before=None, **more):
+def converse(script, sample=None, params=None, before=None, evaluation=False, faults=None, **more):
     """What becomes of a sample with the prompt "ab" at an engine that answers from `script`; and the server."""
     sample = Sample(prompt="ab", index=7, label="7") if sample is None else sample
 
     async def go():
         vllm_rollout.GenerateState.clear_instances()
         tool_sandbox.ToolRegistry.clear_instances()
-        async with VllmServer([turn(one) if isinstance(one, str) else one for one in script]) as server:
+        async with VllmServer([turn(one) if isinstance(one, str) else one for one in script], faults) as server:
             args = arguments(vllm_router_port=server.port, **more)
             if before:
                 before(vllm_rollout.GenerateState(args))
-            found = await asyncio.wait_for(generate(args, sample, {"max_new_tokens": 100, **(params or {})}), 20)
+            wanted = {"max_new_tokens": 100, **(params or {})}
+            found = await asyncio.wait_for(generate(args, sample, wanted, evaluation), 20)
             assert server.engine.violations == []
             check_in_step(found)
             return found, server

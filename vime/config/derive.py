@@ -32,6 +32,9 @@ def _always(name: str, value: Any, why: str, when: Callable[[Guarded], bool]) ->
     return Derived(name, lambda a: value, why, lambda a: when(a) and getattr(a, name) != value)
 
 
+FULLY_ASYNC = "vime.rollout.fully_async_rollout.generate_rollout_fully_async"
+"""The rollout function whose requests run on while the weights are updated."""
+
 TABLE: tuple[Derived, ...] = (
     _always("debug_train_only", True, "--load-debug-rollout-data", lambda a: a.load_debug_rollout_data is not None),
     Derived(
@@ -71,6 +74,13 @@ TABLE: tuple[Derived, ...] = (
         lambda a: a.rollout_max_context_len is not None,
     ),
     _like("eval_max_prompt_len", "rollout_max_prompt_len"),
+    _unset(
+        "update_weight_pause_mode",
+        lambda a: "retract",
+        "requests of the fully-async rollout outlive a sync",
+        lambda a: a.rollout_function_path == FULLY_ASYNC,
+    ),
+    _unset("update_weight_pause_mode", lambda a: "abort", "nothing that runs outlives a sync"),
     _unset("log_probs_max_tokens_per_gpu", lambda a: a.max_tokens_per_gpu, "as --max-tokens-per-gpu"),
     _always("balance_data", True, "--balance-by-flops", lambda a: a.balance_by_flops),
     _always("grpo_std_normalization", False, "a group of one has no deviation", lambda a: a.n_samples_per_prompt == 1),

@@ -139,7 +139,8 @@ class RolloutManager:
             self._servers = self._servers.synced()
 
     def dispose(self) -> None:
-        """Stop the engines."""
+        """Stop the engines, after what is generated in the background."""
+        self.interrupt()
         if self._servers is not None:
             self._servers.stop()
 

@@ -35,8 +35,10 @@ class Ledger:
         return len(self._issued)
 
     def issue(self, group: int) -> None:
-        """A prompt came out of the data source. Raises PromptsUnaccountedFor where it did already."""
-        if group in self._issued:
+        """A prompt came out of the data source. Raises PromptsUnaccountedFor where it did already, and did not go back."""
+        if group in self.buffered:
+            self.buffered.remove(group)
+        elif group in self._issued:
             raise PromptsUnaccountedFor("issued twice by the data source in one rollout", [group])
         self._issued.add(group)
         self.in_flight.add(group)
@@ -53,11 +55,12 @@ class Ledger:
         self._leave(group)
         self.buffered.add(group)
 
-    def check(self) -> None:
-        """Raises PromptsUnaccountedFor unless each issued prompt is in one place, and none is in flight any more."""
-        if self.in_flight:
-            raise PromptsUnaccountedFor("still in flight at the end of the rollout", self.in_flight)
-        places = Counter([*self.trained, *self.dropped, *self.buffered])
+    def check(self, under_way: Iterable[int] = ()) -> None:
+        """Raises PromptsUnaccountedFor unless each issued prompt is in one place, and none is in flight but those that are
+        still `under_way`."""
+        if strays := self.in_flight ^ set(under_way):
+            raise PromptsUnaccountedFor("still in flight at the end of the rollout, or under way unknown", strays)
+        places = Counter([*self.trained, *self.dropped, *self.buffered, *self.in_flight])
         lost = self._issued - places.keys()
         if lost:
             raise PromptsUnaccountedFor("lost", lost)
@@ -78,6 +81,10 @@ class Ledger:
             "rollout/prompts_buffered": len(self.buffered),
             **{f"rollout/prompts_dropped/{reason}": count for reason, count in self.reasons().items()},
         }
+
+    def carried_on(self) -> Ledger:
+        """The books of the next rollout: what is in flight counts as issued."""
+        return Ledger(in_flight=set(self.in_flight), _issued=set(self.in_flight))
 
     def _leave(self, group: int) -> None:
         if group not in self.in_flight:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from vime.rollout.accounting import PromptsUnaccountedFor
 from vime.rollout.groups import Group, leaves, own_copy
 from vime.rollout.hooks import load_hook
+from vime.rollout.outstanding import Outstanding
 from vime.utils.atomic_file import write_atomic
 from vime.utils.data import Dataset
 from vime.utils.processing_utils import load_processor, load_tokenizer
@@ -64,20 +66,29 @@ class RolloutDataSource:
         self.sample_offset = 0
         self.metadata: dict[str, Any] = {}
         self.settled: dict[str, int] = {"trained": 0}
+        self.outstanding = Outstanding()
+        # A rollout may be under way, in another thread, while this is saved.
+        self.lock = threading.RLock()
         self.dataset = _dataset(args) if args.rollout_global_dataset and args.prompt_data is not None else None
         self._order_epoch()
 
     def get_samples(self, num_samples: int) -> list[list[Sample]]:
         """The next `num_samples` prompts, each copied `args.n_samples_per_prompt` times; epochs follow each other."""
-        return [self._group(prompt) for prompt in self._next_prompts(num_samples)]
+        with self.lock:
+            return [self._group(prompt) for prompt in self._next_prompts(num_samples)]
 
     def add_samples(self, samples: list[Group]) -> None:
         raise DataSourceError(f"{type(self).__name__} takes no groups back: use RolloutDataSourceWithBuffer")
 
     def save(self, rollout_id: int) -> None:
-        """Write cursor and buffer to `args.save`/rollout, as one file that is whole or not there."""
+        """Write cursor and buffer to `args.save`/rollout, as one file that is whole or not there.
+
+        What is under way counts as in the buffer: who goes on from there begins it again.
+        """
         if self.args.rollout_global_dataset:
-            _write(_state_file(self.args.save, rollout_id), json.dumps(encode(self._state())).encode())
+            with self.lock:
+                state = self._state()
+            _write(_state_file(self.args.save, rollout_id), json.dumps(encode(state)).encode())
 
     def load(self, rollout_id: int | None = None) -> None:
         """Take up what `save(rollout_id)` wrote; nothing to do for the first rollout (None or -1), or without --load.
@@ -100,16 +111,27 @@ class RolloutDataSource:
 
     def settle(self, trained: int, dropped: Mapping[str, int]) -> None:
         """Count what became of prompts that were given out, over the whole run and its resumes."""
-        for name, count in [("trained", trained), *dropped.items()]:
-            self.settled[name] = self.settled.get(name, 0) + count
+        with self.lock:
+            for name, count in [("trained", trained), *dropped.items()]:
+                self.settled[name] = self.settled.get(name, 0) + count
 
-    def check_balance(self) -> None:
-        """Raises PromptsUnaccountedFor unless every prompt ever given out was settled or is in the buffer."""
-        missing = self.sample_group_index - sum(self.settled.values()) - self.get_buffer_length()
+    def hold(self, groups: Iterable[Group]) -> None:
+        """These are under way, and saved as they are now, until they come back or are released."""
+        with self.lock:
+            self.outstanding.hold(groups)
+
+    def release(self, numbers: Iterable[int]) -> None:
+        """These groups are settled, and saved no more."""
+        with self.lock:
+            self.outstanding.release(numbers)
+
+    def check_balance(self, under_way: int = 0) -> None:
+        """Raises PromptsUnaccountedFor unless every prompt ever given out was settled, is in the buffer or `under_way`."""
+        missing = self.sample_group_index - sum(self.settled.values()) - self.get_buffer_length() - under_way
         if missing:
             raise PromptsUnaccountedFor(
                 f"of {self.sample_group_index} given out in this run are {'missing' if missing > 0 else 'counted twice'}: "
-                f"{self.settled}, {self.get_buffer_length()} in the buffer",
+                f"{self.settled}, {self.get_buffer_length()} in the buffer, {under_way} under way",
                 count=abs(missing),
             )
 
@@ -120,11 +142,15 @@ class RolloutDataSource:
         return 0 if self.dataset is None else len(self.dataset)
 
     def _state(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _CURSOR} | {"metadata": self.metadata, "settled": self.settled}
+        settled = dict(self.settled)
+        if not self.takes_groups_back and (lost := len(self.outstanding.groups())):
+            settled["not_taken_back"] = settled.get("not_taken_back", 0) + lost
+        return {name: getattr(self, name) for name in _CURSOR} | {"metadata": self.metadata, "settled": settled}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         cursor = {name: int(state[name]) for name in _CURSOR}
         self.metadata, self.settled = state["metadata"], state["settled"]
+        self.outstanding.clear()
         vars(self).update(cursor)
 
     def _next_prompts(self, count: int) -> list[Sample]:
@@ -167,11 +193,12 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
 
     def get_samples(self, num_samples: int) -> list[Group]:
         """Groups of the buffer, as --buffer-filter-path chooses, and then the next prompts."""
-        before = len(self.buffer)
-        groups = self.buffer_filter(self.args, None, self.buffer, num_samples) if before and num_samples else []
-        if (discarded := before - len(self.buffer) - len(groups)) > 0:
-            self.settle(0, {"buffer_filter": discarded})
-        return [*groups, *super().get_samples(num_samples - len(groups))]
+        with self.lock:
+            before = len(self.buffer)
+            groups = self.buffer_filter(self.args, None, self.buffer, num_samples) if before and num_samples else []
+            if (discarded := before - len(self.buffer) - len(groups)) > 0:
+                self.settle(0, {"buffer_filter": discarded})
+            return [*groups, *super().get_samples(num_samples - len(groups))]
 
     def add_samples(self, samples: list[Group]) -> None:
         """Put groups into the buffer, last. Raises DataSourceError, with nothing added, for what is no group."""
@@ -180,7 +207,9 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
             if not isinstance(group, list) or len(group) != size or not leaves(group):
                 shape = f"{len(group)} samples" if isinstance(group, list) else type(group).__name__
                 raise DataSourceError(f"a group of --n-samples-per-prompt {size} samples goes back, not {shape}")
-        self.buffer += samples
+        with self.lock:
+            self.buffer += samples
+            self.outstanding.take_back(samples)
 
     def get_buffer_length(self) -> int:
         return len(self.buffer)
@@ -192,7 +221,8 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
         return self.metadata
 
     def _state(self) -> dict[str, Any]:
-        return super()._state() | {"buffer": [_plain(group) for group in self.buffer]}
+        waiting = [*self.outstanding.groups(), *self.buffer]
+        return super()._state() | {"buffer": [_plain(group) for group in waiting]}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         buffer = [_samples(group) for group in state["buffer"]] if "buffer" in state else []

@@ -63,10 +63,9 @@ class PartialSample:
         if self._is_decoded:
             self.sample.response = self._decode(response_of(self.sample))
 
-    def finish(self, answer: Answer, spans: Sequence[dict[str, Any]] | None) -> None:
+    def finish(self, answer: Answer) -> None:
         """Take over how the request ended: counters, weight versions, routed experts, status."""
         sample = self.sample
-        sample.weight_versions = [*sample.weight_versions, *(span["version"] for span in (spans or ())[:-1])]
         sample.append_response_tokens(self._args, log_probs=(), meta_info=answer["meta_info"])
         sets = TopPSets.of(sample.rollout_top_p_token_ids, sample.rollout_top_p_token_offsets)
         if sets is not None:

@@ -128,7 +128,7 @@ class StreamReading:
     def _settle(self) -> None:
         """Take over how it ended."""
         answer, spans = self._answers.answer(), self._last.weight_versions
-        self._partial.finish(answer, spans)
+        self._partial.finish(answer)
         meta = answer["meta_info"]
         self._span.update(build_vllm_meta_trace_attrs(meta))
         self._span.update({name: meta[name] for name in _SPECULATION if name in meta})

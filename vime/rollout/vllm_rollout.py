@@ -20,6 +20,7 @@ from vime.rollout import collect, evaluate
 from vime.rollout.base_types import RolloutFnEvalOutput, RolloutFnTrainOutput
 from vime.rollout.engine_call import Patience, affinity, ask
 from vime.rollout.groups import Group, leaves
+from vime.rollout.keeping import is_cut_short
 from vime.rollout.prompt_ids import prepare_prompt_ids, prompt_encoder, tokens_left, training_sampling_params
 from vime.rollout.rewarding import RewardRunner
 from vime.rollout.sample_hooks import apply_rollout_sample_hooks
@@ -193,7 +194,7 @@ async def generate_and_rm_group(
     generated = await together(
         _one_of_group(args, position, item, sampling_params, evaluation) for position, item in enumerate(group)
     )
-    if args.group_rm and not state.aborted:
+    if args.group_rm and not (state.aborted or is_cut_short(generated)):
         with trace_span(generated, "group_reward_model"):
             await RewardRunner(args).reward_group(args, leaves(generated))
     return generated
@@ -231,10 +232,8 @@ def _takes_evaluation(function: Callable[..., Any]) -> bool:
 async def _reward(args: Namespace, generated: Sample | list[Sample]) -> None:
     """Reward what has no reward yet. A rollout that was aborted, in any part, goes back instead."""
     samples = leaves(generated)
-    if any(sample.status is Sample.Status.ABORTED for sample in samples):
-        return
     waiting = [sample for sample in samples if sample.reward is None]
-    if not waiting:
+    if is_cut_short(samples) or not waiting:
         return
     with trace_span(waiting, "reward_model"):
         if isinstance(generated, list):

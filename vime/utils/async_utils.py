@@ -38,9 +38,10 @@ class AsyncLoopThread:
             raise
 
     def close(self) -> None:
-        """Stop the loop, after what it holds open (connection pools) is closed."""
+        """Stop the loop, after what runs in it was cancelled and what it holds open (connection pools) is closed."""
         if self.loop.is_closed():
             return
+        asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop).result(timeout=2 * _CLEAN_UP_SECONDS)
         asyncio.run_coroutine_threadsafe(self.loop.shutdown_asyncgens(), self.loop).result(timeout=5)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=5)
@@ -52,6 +53,14 @@ async def _until_over(coro: Coroutine[Any, Any, T], over: threading.Event) -> T:
         return await coro
     finally:
         over.set()
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=_CLEAN_UP_SECONDS)
 
 
 def get_async_loop() -> AsyncLoopThread:

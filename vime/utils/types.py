@@ -152,7 +152,8 @@ class Sample:
             self.spec_info.add(meta_info)
         self.prefix_cache_info.add(meta_info)
         if "weight_version" in meta_info:
-            self.weight_versions.append(meta_info["weight_version"])
+            # A request that lived through an update of the weights names each version.
+            self.weight_versions += meta_info.get("weight_versions") or [meta_info["weight_version"]]
         self.status = _STATUS_OF_FINISH.get(finish, self.status)
 
     def _log_probs_for(self, tokens: list[int], log_probs: list[float] | None, trainable: bool) -> list[float] | None:

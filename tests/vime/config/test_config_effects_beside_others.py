@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from config_world import enough, made
 
+from vime.config.derive import FULLY_ASYNC
 from vime.config.groups import GROUPS
 from vime.config.option import options_of
 from vime.config.rules.effects import EFFECTS
@@ -15,6 +16,8 @@ TOLD = [
     (["--tis-clip", "3"], "add --use-tis"),
     (["--opsm-delta", "1"], "add --use-opsm"),
     (["--kl-loss-type", "k3"], "no KL is computed"),
+    (["--fully-async-max-staleness", "2"], "only the fully-async rollout generates beside training"),
+    (["--over-sampling-batch-size", "16", "--rollout-function-path", FULLY_ASYNC], "whenever there is room"),
     (["--min-lr", "1e-9", "--lr-decay-style", "constant"], "does not decay"),
     (["--entropy-coef", "1", "--loss-type", "sft_loss"], "only the policy's loss"),
     (["--kl-coef", "0.1", "--ref-load", "."], "upstream ignores it with grpo"),
@@ -33,6 +36,7 @@ def test_who_sets_an_option_learns_that_it_does_nothing(words: list[str], said: 
     [
         [],
         ["--use-tis", "--tis-clip", "3"],
+        ["--fully-async-max-staleness", "2", "--rollout-function-path", FULLY_ASYNC],
         ["--tis-clip", "2.0", "--entropy-coef", "0"],
         ["--advantage-estimator", "reinforce_plus_plus", "--normalize-advantages", "--gamma", "0.9"],
         ["--use-kl-loss", "--kl-loss-coef", "0.1", "--kl-loss-type", "low_var_kl", "--ref-load", "."],

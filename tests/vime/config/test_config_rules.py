@@ -3,6 +3,7 @@
 import pytest
 from config_world import enough, made, problems
 
+from vime.config.derive import FULLY_ASYNC
 from vime.config.engine import engine_words
 from vime.config.groups import Data
 from vime.device import Device
@@ -167,3 +168,19 @@ def test_colocation_on_gpus_shares_the_trainers(tmp_path, monkeypatch):
         "9 GPUs are asked for" in line
         for line in problems([*words, "--rollout-num-gpus", "8", "--num-gpus-per-node", "16"])
     )
+
+
+def test_requests_outlive_a_sync_where_engines_generate_beside_the_trainer(tmp_path):
+    def mode(*words):
+        return made([*enough(tmp_path), *words]).args.update_weight_pause_mode
+
+    fully_async = ("--rollout-function-path", FULLY_ASYNC)
+    assert mode() == "abort" and mode(*fully_async) == "retract"
+    assert mode(*fully_async, "--update-weight-pause-mode", "abort") == "abort"
+
+
+def test_engines_that_generate_beside_the_trainer_share_nothing_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("vime.config.resolve.detect", lambda asked: Device("cuda", 8, "test"))
+    words = [word for word in enough(tmp_path) if word not in ("--device", "cpu")]
+    told = problems([*words, "--colocate", "--rollout-function-path", FULLY_ASYNC])
+    assert any("engines generate while the trainer trains" in line for line in told)

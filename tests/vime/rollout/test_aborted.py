@@ -10,11 +10,13 @@ from rollout_world import options, serving, tiny_model, write_prompts
 from vime.errors import first_line
 from vime.observability.abort_metrics import AbortCount
 from vime.observability.rollout_metrics import compute_metrics_from_samples, rollout_figures
-from vime.rollout.collect import AbortedInVain
+from vime.rollout.aborts import AbortedInVain
 from vime.rollout.data_source import RolloutDataSourceWithBuffer
+from vime.rollout.fully_async_rollout import _Place, generate_rollout_fully_async
 from vime.rollout.groups import fresh, leaves, to_go_on
 from vime.rollout.vllm_rollout import generate_rollout
 from vime.utils.aborted import abort_reason, abort_sample
+from vime.utils.async_utils import run as run_in_background
 from vime.utils.types import Sample
 
 attempts = Counter()
@@ -44,13 +46,24 @@ async def generate(args, sample, sampling_params):
 def rollout(tmp_path):
     """The output of a rollout of four prompts with two answers each, and its arguments."""
 
-    def run(**more):
+    def run(function=generate_rollout, **more):
         with serving([turn("x")]) as server:
             own = {"custom_generate_function_path": f"{__name__}.generate", "rollout_request_attempts": 3, **more}
             args = options(vllm_router_port=server.port, prompt_data=write_prompts(tmp_path / "p.jsonl"), **own)
-            return generate_rollout(args, 0, RolloutDataSourceWithBuffer(args)), args
+            source = RolloutDataSourceWithBuffer(args)
+            try:
+                return function(args, 0, source), args
+            finally:
+                run_in_background(leave(source))
 
     return run
+
+
+async def leave(source):
+    """End what the fully-async rollout does in the background."""
+    place = _Place(source)
+    if place.worker:
+        await place.leave()
 
 
 def test_what_was_aborted_is_counted_by_reason_and_generated_again(rollout, caplog):
@@ -66,12 +79,20 @@ def test_what_was_aborted_is_counted_by_reason_and_generated_again(rollout, capl
     assert "--vllm-max-logprobs" in caplog.text
 
 
+def test_the_fully_async_rollout_counts_them_too(rollout):
+    aborts.update({number: (1, "no_logprobs") for number in range(1000)})
+    output, _ = rollout(generate_rollout_fully_async)
+    found = output.metrics["rollout/aborted_ratio"]
+    assert 0 < found == output.metrics["rollout/aborted_ratio/no_logprobs"] < 1
+
+
 def test_a_rollout_without_aborts_says_so(rollout):
     output, _ = rollout()
     assert {name: v for name, v in output.metrics.items() if "aborted" in name} == {"rollout/aborted_ratio": 0.0}
 
 
-def test_what_is_aborted_in_vain_ends_the_rollout_with_the_likely_cause(rollout):
+@pytest.mark.parametrize("function", [generate_rollout, generate_rollout_fully_async])
+def test_what_is_aborted_in_vain_ends_the_rollout_with_the_likely_cause(rollout, function):
     aborts[3] = (99, "no_logprobs")
     with pytest.raises(
         AbortedInVain, match=r"group 1 was aborted 3 times \(no_logprobs\).*--vllm-max-logprobs"

@@ -7,10 +7,13 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
+from vime.backends.megatron_utils.update_weight.failures import WeightSyncFailed
 from vime.backends.megatron_utils.update_weight.make import make_sync, own_address
+from vime.backends.megatron_utils.update_weight.plan import plan_weights
 
 ARGS = {
     "update_weight_buffer_size": 1 << 20,
+    "update_weight_pause_mode": "abort",
     "rollout_num_gpus_per_engine": 1,
     "check_weight_update_equal": False,
     "update_weight_disk_keep_files": False,
@@ -24,6 +27,16 @@ ARGS = {
 def test_every_way_can_be_made(way, tmp_path):
     args = SimpleNamespace(**ARGS, update_weight_transport=way, update_weight_disk_dir=str(tmp_path))
     assert make_sync(args, ["http://127.0.0.1:1"]).bucket_bytes == 1 << 20
+
+
+def test_requests_that_run_are_treated_as_the_arguments_say(tmp_path):
+    args = SimpleNamespace(**ARGS | {"update_weight_pause_mode": "retract"}, update_weight_transport="gloo")
+    sync, paused = make_sync(args, ["http://127.0.0.1:1"]), []
+    (engine,) = sync._engines
+    engine.pause = paused.append
+    with pytest.raises(WeightSyncFailed):
+        sync.update([], plan_weights([], 1), "2")
+    assert paused == ["retract"]
 
 
 def test_where_the_trainer_is_met(monkeypatch):

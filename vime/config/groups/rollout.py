@@ -32,6 +32,9 @@ class Rollout:
     partial_rollout: bool = option(False, "Keep what an aborted request had, and go on from it in the next rollout.")
     mask_offpolicy_in_partial_rollout: bool = option(False, "Do not train on the part from older weights.")
     custom_generate_function_path: str | None = option(None, "Function that generates one sample.")
+    fully_async_max_staleness: int = option(
+        1, "Weight updates between a group's first token and its hand-over, with the fully-async rollout.", low=0
+    )
     rollout_sample_hook_path: tuple[str, ...] = option(
         (), "Function to call on each sample; may be given again.", append=True
     )

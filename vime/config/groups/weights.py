@@ -22,6 +22,11 @@ class Weights:
     update_weight_delta_encoding: Literal["xor", "overwrite"] = option("xor", "How a change is written.")
     update_weight_delta_checksum: Literal["xxh3-128", "blake3", "adler32"] = option("xxh3-128", "How it is checked.")
     update_weight_buffer_size: int = option(512 * 1024**2, "Bytes of one bucket.", low=1, unit="bytes")
+    update_weight_pause_mode: Literal["abort", "retract"] | None = option(
+        None,
+        "What becomes of requests that run during a sync: cut short, or gone on with by the new weights. When unset retract "
+        "with the fully-async rollout, else abort.",
+    )
     update_weights_interval: int = option(1, "Rollouts between two syncs.", low=1)
     custom_update_weight_post_write_path: str | None = option(None, "Function to call once the files are written.")
     vllm_custom_pull_weights_pre_read_hook: str | None = option(

@@ -2,13 +2,14 @@
 
 from vime.config.args import Unreadable
 from vime.config.problems import Problem
-from vime.config.rules import effects, files, learning, missing, placement, sizes
+from vime.config.rules import effects, files, fully_async, learning, missing, placement, sizes
 from vime.config.rules.check import Check, Rule
 
 RULES: tuple[Rule, ...] = (
     *sizes.RULES,
     *placement.RULES,
     *learning.RULES,
+    *fully_async.RULES,
     *files.RULES,
     *missing.RULES,
     *effects.RULES,

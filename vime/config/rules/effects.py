@@ -5,6 +5,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from vime.config.derive import FULLY_ASYNC
 from vime.config.groups import GROUPS
 from vime.config.problems import Problem
 from vime.config.rules.check import Check
@@ -90,6 +91,17 @@ EFFECTS: tuple[Effect, ...] = (
         lambda c: c.load_debug_rollout_data is not None,
         "nothing is loaded",
         "set --load-debug-rollout-data",
+    ),
+    Effect(
+        "fully_async_max_staleness",
+        lambda c: c.rollout_function_path == FULLY_ASYNC,
+        "only the fully-async rollout generates beside training",
+        f"set --rollout-function-path {FULLY_ASYNC}",
+    ),
+    Effect(
+        "over_sampling_batch_size",
+        lambda c: c.rollout_function_path != FULLY_ASYNC,
+        "the fully-async rollout asks for a prompt whenever there is room; --fully-async-max-staleness says how much",
     ),
     Effect("ci_train_rollout_logprob_abs_diff_threshold", lambda c: c.ci_test, "it is not looked at", "add --ci-test"),
 )

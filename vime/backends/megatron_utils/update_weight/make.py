@@ -16,6 +16,7 @@ def make_sync(args: Any, urls: Sequence[str]) -> WeightSync:
         urls,
         make_transport(args, own_address(urls)),
         bucket_bytes=args.update_weight_buffer_size,
+        pause_mode=args.update_weight_pause_mode,
         compare_in=args.dtype if args.check_weight_update_equal else None,
     )
 

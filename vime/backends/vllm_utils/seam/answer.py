@@ -86,8 +86,11 @@ def meta_info(raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked, i
         "completion_tokens": len(ids),
         "cached_tokens": (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
     }
-    if choice.get("weight_versions"):
-        meta["weight_version"] = choice["weight_versions"][-1]["version"]
+    if spans := choice.get("weight_versions"):
+        meta["weight_version"] = spans[-1]["version"]
+        if len(spans) > 1:
+            # The weights were updated while it was generated.
+            meta["weight_versions"] = [span["version"] for span in spans]
     if choice.get("routed_experts") is not None and asked.routed_experts is not False:
         meta["routed_experts"] = npy_to_int32(choice["routed_experts"])
         if asked.routed_experts_start is not None:

@@ -1,9 +1,11 @@
 """Every test runs without the user's own git configuration, caches and tokens."""
 
+import importlib.util
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -74,3 +76,18 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def real_upstream() -> Path | None:
     """A clone of the real upstream, where the environment names one."""
     return Path(REAL) if REAL else None
+
+
+class _Dotted(pytest.Module):
+    """A test file of upstream's name with dots in it, which an import statement cannot name."""
+
+    def _getobj(self) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(self.path.stem.replace(".", "_"), self.path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    return _Dotted.from_parent(parent, path=module_path) if "." in module_path.stem else None

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sync_tools.config import Config
+from sync_tools.errors import SyncError
 from sync_tools.ledger.account import ledger as make_ledger
 from sync_tools.ledger.decide import settle
 from sync_tools.ledger.model import Ledger
@@ -36,11 +37,12 @@ class WindowPort:
 
 def port_window(changes: Sequence[ChangeSet], job: Job, progress: Progress = lambda _: None) -> WindowPort:
     """Port the change sets of a window, oldest first, onto `job.setting.tree`: base and tip are translated and merged at
-    once. Raises SyncError for hostile or unusable input."""
+    once. Raises SyncError for hostile or unusable input, and where two files' decisions would meet in one file."""
     progress("translating")
     setting = translated_ahead(carried_images(changes, job.setting.config), job.setting)
     config = setting.config
     found = _courses(changes, setting)
+    _refuse_two_in_one_place(changes, found, setting)
     setting = replace(setting, left=frozenset(map(setting.translator.path, vacated(found))))
     through = [course for course in found if not course.passes]
     files = port_files(_whole(changes, through), replace(job, setting=setting), progress)
@@ -70,6 +72,41 @@ def _courses(changes: Sequence[ChangeSet], setting: Setting) -> list[Course]:
         return image.path not in left and setting.tree.blob(place(image.path)) is not None
 
     return courses(changes, lambda c, f: steps(config, c, f), has)
+
+
+def _refuse_two_in_one_place(changes: Sequence[ChangeSet], found: Sequence[Course], setting: Setting) -> None:
+    """Raises SyncError where two files would have to be decided about in one place: where the window deletes a file that the
+    fork edited and puts another one there, and where it adds a file and moves it to where the fork has one of its own."""
+    place, vacant = setting.translator.path, vacated(found)
+    taken = {course.whole.after.path for course in found if course.whole.after}
+    for course in found:
+        old, new = course.whole.before, course.whole.after
+        if old and new is None and not course.born and old.path in taken and _is_edited(course.whole, setting):
+            what, at, last = "deletes a file that the fork edited, and later puts another one there", old, -1
+        elif course.born and new and (moved := _moved_to(course, new.path)) and new.path not in vacant:
+            if setting.tree.blob(place(new.path)) is None:
+                continue
+            what, at, last = "adds a file and moves it to where the fork has one", new, moved - 1
+        else:
+            continue
+        tip = changes[course.parts[last].landing].commit[:12]
+        raise SyncError(f"the window {what}", place(at.path), f"port it as two windows, the first with --tip {tip}")
+
+
+def _moved_to(course: Course, path: str) -> int:
+    """The part that moved a file of the window's to where it stands at the end; 0 where it was added there."""
+    before = (part.change.before for part in course.parts)
+    return next((n for n, one in reversed(list(enumerate(before))) if one and one.path != path), 0)
+
+
+def _is_edited(change: FileChange, setting: Setting) -> bool:
+    """Whether the fork's file is to be merged and is not what upstream had before the change."""
+    policy = policy_of(setting.config, change)
+    ours = setting.tree.blob(setting.translator.path(change.before.path)) if change.before else None
+    if ours is None or (policy and policy.action in ("skip", "owned")):
+        return False
+    theirs = translate_image(change.before, setting)
+    return theirs is not None and theirs.data != ours.data
 
 
 def _whole(changes: Sequence[ChangeSet], found: Sequence[Course]) -> ChangeSet:

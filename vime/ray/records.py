@@ -21,3 +21,5 @@ class Generated:
     data: Box
     """Holds a reference to a RolloutBatch in Ray's object store."""
     metrics: Mapping[str, float]
+    seconds: float = 0.0
+    """How long it was generated."""

@@ -25,6 +25,7 @@ from vime.observability.token_pieces import token_pieces
 from vime.ray.placement_group import Placement
 from vime.ray.records import Engines, Generated
 from vime.ray.servers import Servers, start_servers
+from vime.rollout.ahead import Ahead, load_ahead, save_ahead
 from vime.rollout.base_types import call_rollout_fn
 from vime.rollout.groups import leaves
 from vime.rollout.train_data import convert_samples_to_train_data
@@ -59,6 +60,7 @@ class RolloutManager:
         self._args: Namespace = quiet.replace(eval_datasets=eval_datasets(config.args))
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
+        self._ahead: Ahead | None = None
         self._stopped = threading.Event()
         self._status = ""
 
@@ -81,6 +83,7 @@ class RolloutManager:
     def load(self, rollout_id: int) -> None:
         """Stand where the checkpoint after `rollout_id` stood (-1: none)."""
         self._data_source.load(rollout_id)
+        self._ahead = load_ahead(self._args, rollout_id)
 
     def get_num_rollout_per_epoch(self) -> int | None:
         """Rollouts that go once over the prompts; None without a common set of them."""
@@ -100,7 +103,9 @@ class RolloutManager:
         save_debug_rollout_data(self._args.save_debug_rollout_data, groups, rollout_id=rollout_id, evaluation=False)
         metrics = rollout_figures(rollout_id, self._args, samples, extra, time.monotonic() - began) or {}
         self._log.samples(rollout_id, samples, self._pieces)
-        return Generated(Box(ray.put(batch)), metrics)
+        if self._args.train_async:
+            self._ahead = Ahead(rollout_id, groups, extra)
+        return Generated(Box(ray.put(batch)), metrics, time.monotonic() - began)
 
     def eval(self, done: int) -> Mapping[str, float]:
         """Evaluate on every set after `done` rollouts; the metrics."""
@@ -116,7 +121,8 @@ class RolloutManager:
         _cancel_all()
 
     def save(self, rollout_id: int) -> None:
-        """Write down which prompts were used, and which are under way, after this rollout."""
+        """Write down which prompts were used, and what was made of those that no rollout was trained on, after this one."""
+        save_ahead(self._args, rollout_id, self._ahead)
         self._data_source.save(rollout_id)
 
     def recover_updatable_engines(self) -> tuple[Sequence[str], Engines]:
@@ -152,6 +158,8 @@ class RolloutManager:
                 subsample_ratio=self._args.load_debug_rollout_data_subsample,
             )
             return [samples], None
+        if self._ahead is not None and self._ahead.rollout_id == rollout_id:  # made before the run was resumed
+            return self._ahead.groups, self._ahead.metrics
         function = load_function(self._args.rollout_function_path)
         output = self._watched(
             lambda: call_rollout_fn(function, self._args, rollout_id, self._data_source, evaluation=False)

@@ -20,7 +20,9 @@ class AbortedInVain(RuntimeError):
     """The answers to a prompt could not be used, however often it was generated; names the likely cause."""
 
     def __init__(self, group: int, reason: str, times: int) -> None:
-        super().__init__(f"group {group} was aborted {times} times ({reason}): {LIKELY_CAUSES[reason]}")
+        super().__init__(
+            f"group {group} was aborted {times} times ({reason}): {LIKELY_CAUSES.get(reason, 'see the log')}"
+        )
         self.group, self.reason = group, reason
 
 

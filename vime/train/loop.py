@@ -1,31 +1,16 @@
-"""The synchronous loop: generate, train, save, sync, evaluate, and from the top."""
+"""The loop: generate, train, save, sync, evaluate, and from the top. Rollouts are made in turn, or one ahead of the trainer."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from vime.errors import Interrupted
-from vime.ray.records import Generated
+from vime.train.clock import Clock
+from vime.train.rollouts import Rollouts, Run
 from vime.train.stop import StopRequest
 from vime.utils.misc import should_run_periodic_action
 
 Metrics = Mapping[str, float]
-
-
-class Run(Protocol):
-    """What is running: the trainer, the engines, the prompts. Each method waits until it is done."""
-
-    def generate(self, rollout_id: int) -> Generated: ...
-
-    def train(self, rollout_id: int, generated: Generated) -> Metrics: ...
-
-    def save(self, rollout_id: int) -> None: ...
-
-    def sync_weights(self) -> Metrics: ...
-
-    def evaluate(self, done: int) -> Metrics: ...
 
 
 class Record(Protocol):
@@ -62,8 +47,11 @@ class Schedule:
         return should_run_periodic_action(rollout_id, interval, self.per_epoch, self.total)
 
 
-def loop(run: Run, schedule: Schedule, saves: bool, record: Record, stop: StopRequest) -> None:
-    """Every rollout of the schedule. Raises Interrupted after a stop, with a checkpoint if the run `saves`."""
+def loop(run: Run, rollouts: Rollouts, schedule: Schedule, saves: bool, record: Record, stop: StopRequest) -> None:
+    """Every rollout of the schedule. Raises Interrupted after a stop, with a checkpoint if the run `saves`.
+
+    No rollout is under way while a checkpoint is written, weights are brought to the engines, or an evaluation runs.
+    """
     run.sync_weights()
     if schedule.eval_before:
         record.log(run.evaluate(schedule.first), "eval/step", schedule.first)
@@ -72,29 +60,32 @@ def loop(run: Run, schedule: Schedule, saves: bool, record: Record, stop: StopRe
         for rollout_id in range(schedule.first, schedule.total):
             stop.check()
             clock = Clock()
-            metrics = _train(run, rollout_id, clock)
+            metrics = _train(run, rollouts, rollout_id, clock)
             trained = rollout_id
-            if saves and schedule.save(rollout_id):
+            saving = saves and schedule.save(rollout_id)
+            if saving or schedule.sync(rollout_id):
+                rollouts.settle(clock)
+            if saving:
                 with clock.part("perf/save_time"):
                     run.save(rollout_id)
                 saved = rollout_id
             _publish(run, rollout_id, metrics, schedule, record, clock)
     except Interrupted:
+        rollouts.settle(Clock())
         if saves and trained > saved:
             run.save(trained)
         raise
 
 
-def _train(run: Run, rollout_id: int, clock: "Clock") -> Metrics:
-    """Generate a rollout and train on it; the figures of both."""
-    with clock.part("perf/rollout_time"):
-        generated = run.generate(rollout_id)
+def _train(run: Run, rollouts: Rollouts, rollout_id: int, clock: Clock) -> Metrics:
+    """Train on a rollout, when it is there; the figures of both."""
+    generated = rollouts.take(rollout_id, clock)
     with clock.part("perf/train_time"):
         trained = run.train(rollout_id, generated)
     return {**generated.metrics, **trained}
 
 
-def _publish(run: Run, rollout_id: int, metrics: Metrics, schedule: Schedule, record: Record, clock: "Clock") -> None:
+def _publish(run: Run, rollout_id: int, metrics: Metrics, schedule: Schedule, record: Record, clock: Clock) -> None:
     """Bring the new weights to the engines, log the step, and evaluate, as far as they are due."""
     synced: Metrics = {}
     if schedule.sync(rollout_id):
@@ -103,24 +94,3 @@ def _publish(run: Run, rollout_id: int, metrics: Metrics, schedule: Schedule, re
     record.log({**metrics, **synced, **clock.times()}, "rollout/step", rollout_id)
     if schedule.evaluate(rollout_id):
         record.log(run.evaluate(rollout_id + 1), "eval/step", rollout_id + 1)
-
-
-class Clock:
-    """Seconds of the parts of a step, and of the whole."""
-
-    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
-        self._now, self._began = now, now()
-        self._parts: dict[str, float] = {}
-
-    @contextmanager
-    def part(self, name: str) -> Iterator[None]:
-        """Count the block under `name`."""
-        began = self._now()
-        try:
-            yield
-        finally:
-            self._parts[name] = self._parts.get(name, 0.0) + self._now() - began
-
-    def times(self) -> dict[str, float]:
-        """Each part, and perf/step_time."""
-        return {**self._parts, "perf/step_time": self._now() - self._began}

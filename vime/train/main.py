@@ -19,9 +19,11 @@ from vime.ray.rollout import RolloutManager
 from vime.ray.session import ray_session
 from vime.ray.wait import result, results
 from vime.rollout.hooks import check_hooks
+from vime.train.clock import Clock
 from vime.train.folders import refuse_to_overwrite
-from vime.train.loop import Clock, Schedule, loop
+from vime.train.loop import Schedule, loop
 from vime.train.progress import Progress
+from vime.train.rollouts import InTurn, OneAhead
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
 from vime.utils.eval_config import eval_datasets
@@ -77,7 +79,8 @@ def _loop(config: Config, run: RayRun, schedule: Schedule, around: "_Around") ->
         done = f"{schedule.total} of {schedule.total} rollouts are done already: nothing is left to train"
         progress.say(f"{done}; set --num-rollout higher to go on")
     saves = config.args.save is not None or config.args.save_hf is not None
-    loop(run, schedule, saves, _Record(config.args, progress), around.stop)
+    rollouts = OneAhead(run, schedule.total) if config.args.train_async else InTurn(run)
+    loop(run, rollouts, schedule, saves, _Record(config.args, progress), around.stop)
     log.event("end")
 
 

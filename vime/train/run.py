@@ -31,13 +31,28 @@ class RayRun:
         """One rollout. An engine that dies under it is started again, brought to the weights, and asked again."""
         return self._recovering(lambda: self._waking("generate", rollout_id), resync=True)
 
+    def begin(self, rollout_id: int) -> Callable[[], Generated]:
+        """Begin one rollout; what waits for it, with the same remedy for engines that died."""
+        begun = [self._manager.generate.remote(rollout_id)]
+
+        def wait() -> Generated:
+            if not begun:
+                return self._waking("generate", rollout_id)
+            with self._stop.waiting(self._interrupt):
+                return result(begun.pop(), _MANAGER)
+
+        return lambda: self._recovering(wait, resync=True)
+
     def evaluate(self, done: int) -> Mapping[str, float]:
         """Evaluate on every set; its metrics."""
         return self._recovering(lambda: self._waking("eval", done), resync=True)
 
     def _waking(self, method: str, number: int) -> Any:
-        with self._stop.waiting(lambda: self._manager.interrupt.remote()):
+        with self._stop.waiting(self._interrupt):
             return result(getattr(self._manager, method).remote(number), _MANAGER)
+
+    def _interrupt(self) -> None:
+        self._manager.interrupt.remote()
 
     def train(self, rollout_id: int, generated: Generated) -> Mapping[str, float]:
         """Train on a rollout; the metrics."""

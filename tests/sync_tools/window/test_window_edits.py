@@ -12,11 +12,12 @@ from test_window_law import assert_the_law, problems
 from window_world import FIRST, Both, histories, text, upstream_of
 
 from sync_tools.config import Config
+from sync_tools.errors import SyncError
 from sync_tools.port import paused
 from sync_tools.port.fork import Fork
 from sync_tools.port.request import Request
 from sync_tools.port.session import Places, Session, resume
-from sync_tools.port.window_session import resume_window
+from sync_tools.port.window_session import resume_window, start_window
 
 A, D = "slime/a.py", "docs/d.md"
 OURS = {A: "vime/a.py", D: "docs/d.md"}
@@ -70,7 +71,11 @@ def test_a_history_onto_edits(states, mine, side):
         return
     with tempfile.TemporaryDirectory() as home:
         upstream = upstream_of(states, Path(home) / "slime")
-        both = Both(upstream, f"main~{len(states) - 1}", "main", Path(home), mine)
+        try:
+            both = Both(upstream, f"main~{len(states) - 1}", "main", Path(home), mine)
+        except SyncError as refused:
+            assert "two windows" in refused.fix
+            return
         sessions = (both.stack, both.window)
         if not any(each.worktree for each in sessions):
             assert_the_law(both)
@@ -121,3 +126,53 @@ def test_a_file_that_is_deleted_while_the_fork_edits_it(side, tmp_path):
         resolved(both, session, side)
         assert both.tree(branch)["vime/a.py"].data.startswith(b"# ours")
         assert problems(both, branch) == []
+
+
+B = "slime/b.py"
+TWO_IN_ONE_PLACE = {
+    "a file moves where one was deleted": [{A: FIRST[A], B: (20, 21)}, {B: (20, 21)}, {A: (20, 21)}],
+    "it is edited after": [{A: FIRST[A], B: (20, 21)}, {B: (20, 21)}, {A: (20, 21)}, {A: (20, 22)}],
+    "a copy goes back to where it was made": [{A: FIRST[A]}, {A: FIRST[A], B: (*FIRST[A], 7)}, {B: (*FIRST[A], 7)},
+                                              {A: (*FIRST[A], 7)}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("side", [1, 2])
+@pytest.mark.parametrize("kind", TWO_IN_ONE_PLACE)
+def test_another_file_in_the_place_of_an_edited_one_takes_two_windows(kind, side, tmp_path):
+    """The first ends where the fork's file is deleted; what a person decides there stands when the other one comes."""
+    states, lines = TWO_IN_ONE_PLACE[kind], imported(A)
+    lines.insert(3, b"# ours")
+    upstream = upstream_of(states, tmp_path / "slime")
+    cutoff = f"main~{len(states) - 1}"
+    with pytest.raises(SyncError, match=r"vime/a\.py.*two windows") as refused:
+        Both(upstream, cutoff, "main", tmp_path / "whole", {OURS[A]: b"\n".join(lines)})
+    both = Both(upstream, cutoff, tip(refused.value), tmp_path / "first", {OURS[A]: b"\n".join(lines)})
+    resolved(both, both.window, side)
+    assert both.tree("window")["vime/a.py"].data.splitlines()[3] == b"# ours"
+    assert problems(both, "window") == []
+    rest(both, tip(refused.value), side)
+
+
+def test_a_file_that_is_added_and_moves_to_one_of_the_forks_takes_two_windows(tmp_path):
+    states = [{D: FIRST[D]}, {D: FIRST[D], B: (20, 21)}, {D: FIRST[D], A: (20, 21)}, {D: FIRST[D], A: (20, 22)}]
+    upstream = upstream_of(states, tmp_path / "slime")
+    own = {"vime/a.py": text(A, (20, 30)).replace(b"slime", b"vime")}
+    with pytest.raises(SyncError, match=r"vime/a\.py.*two windows") as refused:
+        Both(upstream, "main~3", "main", tmp_path / "whole", own)
+    both = Both(upstream, "main~3", tip(refused.value), tmp_path / "first", own)
+    assert both.window.status == "clean" and problems(both, "window") == []
+    rest(both, tip(refused.value), 1)
+    assert b"def f30" in both.tree("rest")["vime/a.py"].data
+
+
+def tip(refused: SyncError) -> str:
+    return refused.fix.rpartition(" ")[2]
+
+
+def rest(both: Both, since: str, side: int) -> None:
+    """The window from there on, onto what the first one left, with every conflict decided for one side."""
+    both.fork.run("switch", "-q", "sync/slime-window")
+    places = Places(Config(), both.upstream, Fork(both.fork))
+    resolved(both, start_window(Request(cutoff=since, tip="main", name="rest"), places), side)
+    assert problems(both, "rest") == []

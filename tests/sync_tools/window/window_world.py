@@ -86,8 +86,11 @@ class Both:
         self.fork = Repo.open(home / "fork")
         if edits:
             for path, data in edits.items():
-                (home / "fork" / path).write_bytes(data)
-            self.fork.run("commit", "-qam", "Ours")
+                file = home / "fork" / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(data)
+            self.fork.run("add", "-A")
+            self.fork.run("commit", "-qm", "Ours")
         places = Places(Config(), self.upstream, Fork(self.fork))
         landings = window(self.upstream, cutoff, tip).landings
         self.stack: Session = start(Request(tuple(x.pr or x.commit for x in landings), name="stack"), places)

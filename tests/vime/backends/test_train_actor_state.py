@@ -194,6 +194,44 @@ def test_a_rollout_of_older_weights_alone_is_refused_unless_samples_may_wait(
     actor.close()
 
 
+def test_a_rollout_that_was_made_ahead_is_of_the_version_before_and_not_of_older_ones(model: Path) -> None:
+    actor = MegatronTrainRayActor(make_sync=lambda args, urls: FakeSync(urls))
+    actor.init(train_args(model, "--train-async"))
+    actor.set_rollout_engines(["http://a"])
+    actor.update_weights()
+    data = with_engine_log_probs(actor, made_rollout())
+
+    def train(rollout_id: int, version: str) -> None:
+        actor.train(rollout_id, data | {"weight_versions": [[version]] * 16})
+        actor.update_weights()
+
+    train(0, "1")
+    data["rollout_log_probs"][3][0] -= 0.5  # as far apart as an update may bring them
+    train(1, "1")
+    actor.update_weights()  # engines that were started again: the same weights under another version
+    train(2, "2")
+    train(3, "of before the run was resumed")
+    with pytest.raises(EngineDisagrees, match=r"no sample is of weight version 6.*nor of the one before"):
+        train(4, "2")
+    actor.close()
+
+
+def test_a_version_never_stands_for_two_sets_of_weights_also_after_a_resume(model: Path, tmp_path: Path) -> None:
+    words = ["--save", str(tmp_path)]
+    actor = MegatronTrainRayActor(make_sync=lambda args, urls: FakeSync(urls))
+    actor.init(train_args(model, *words))
+    actor.set_rollout_engines(["http://a"])
+    for _ in range(5):  # engines were started again four times
+        actor.update_weights()
+    actor.train(0, with_engine_log_probs(actor, made_rollout()))
+    actor.save_model(0)
+    actor.close()
+    resumed = MegatronTrainRayActor()
+    assert resumed.init(train_args(model, *words, "--load", str(tmp_path))) == 1
+    assert resumed.weight_version == 5
+    resumed.close()
+
+
 def keep_log_probs(args: Any, rollout_id: int, rollout_data: dict) -> None:
     assert rollout_id == 4 and len(rollout_data["log_probs"]) == len(rollout_data["advantages"]) == 16
     rollout_data["advantages"] = [one * 0 for one in rollout_data["advantages"]]

@@ -12,6 +12,7 @@ PAGES = (
     "docs/reading-a-run.md",
     "docs/training-configuration.md",
     "examples/quickstart_cpu/README.md",
+    "examples/fully_async/README.md",
 )
 
 

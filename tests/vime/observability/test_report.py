@@ -19,6 +19,7 @@ from vime.observability.report import render
 from vime.observability.report.axis import axis
 from vime.observability.report.excerpts import MOST_CHARACTERS, excerpt, visible
 from vime.observability.report.page import script_data
+from vime.observability.report.panels import filled
 from vime.observability.report.plots import MOST_POINTS, thinned
 from vime.observability.run_log import RunLog
 from vime.observability.run_read import Series, read_run
@@ -117,6 +118,19 @@ def test_runs_that_have_hardly_begun(tmp_path, steps):
     page = render(read_run(tmp_path))
     assert ("plots appear with the first rollout" in page) == (steps == 0)
     assert "nan" not in page.lower() and ("Mean reward on the training prompts" in page) == (steps == 2)
+
+
+def test_generation_beside_training_is_no_part_of_a_step_but_waiting_for_it_is(tmp_path):
+    log = RunLog(tmp_path)
+    for step in range(3):
+        times = {"perf/rollout_time": 5.0, "perf/rollout_wait_time": 1.0, "perf/actor_train_time": 2.0}
+        log.log(times | {"perf/step_time": 3.5}, "rollout/step", step)
+    (panel,) = (one for one in filled(read_run(tmp_path).series) if one.panel.stacked)
+    assert {label: one.values[0] for label, one in panel.series} == {
+        "waiting for generation": 1.0,
+        "update": 2.0,
+        "other": 0.5,
+    }
 
 
 def test_a_huge_run_stays_a_small_page(tmp_path):

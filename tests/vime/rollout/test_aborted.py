@@ -80,7 +80,7 @@ def test_what_was_aborted_is_counted_by_reason_and_generated_again(rollout, capl
 
 
 def test_the_fully_async_rollout_counts_them_too(rollout):
-    aborts.update({number: (1, "no_logprobs") for number in range(1000)})
+    aborts.update(dict.fromkeys(range(1000), (1, "no_logprobs")))
     output, _ = rollout(generate_rollout_fully_async)
     found = output.metrics["rollout/aborted_ratio"]
     assert 0 < found == output.metrics["rollout/aborted_ratio/no_logprobs"] < 1

@@ -224,6 +224,30 @@ async def rollout_if_any(args, source):
     await asyncio.sleep(1)
 
 
+async def slow_to_end(args, sample, sampling_params):
+    try:
+        await asyncio.sleep(30)
+    finally:
+        await asyncio.sleep(1)
+
+
+def test_who_is_cancelled_while_another_worker_ends_is_cancelled_when_it_has(world):
+    args, source, _ = world(custom_generate_function_path=f"{__name__}.slow_to_end")
+
+    async def scenario():
+        worker = AsyncRolloutWorker(args, source)
+        worker.start()
+        await asyncio.sleep(1)
+        closing = asyncio.create_task(worker.close())
+        await asyncio.sleep(0.1)
+        closing.cancel()
+        await asyncio.wait([closing])
+        assert closing.cancelled() and worker.ended
+        source.check_balance()
+
+    run_virtual(scenario())
+
+
 async def cancels_itself(args, sample, sampling_params):
     await asyncio.sleep(1)
     raise asyncio.CancelledError

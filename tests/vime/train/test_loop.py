@@ -1,59 +1,15 @@
 """The order of the loop, and how it stops."""
 
 import signal
-from collections.abc import Mapping
 
 import pytest
+from scripted_run import Notes, Scripted
 
 from vime.errors import Interrupted
-from vime.train.loop import Clock, Schedule, loop
+from vime.train.clock import Clock
+from vime.train.loop import Schedule, loop
+from vime.train.rollouts import InTurn
 from vime.train.stop import StopRequest, stop_on_signals
-
-
-class Scripted:
-    """Stands for the running parts, and notes what is asked of it."""
-
-    def __init__(self, stop: StopRequest, stop_in: str = "") -> None:
-        self.calls: list[str] = []
-        self._stop, self._stop_in = stop, stop_in
-
-    def _note(self, call: str) -> None:
-        self.calls.append(call)
-        if call == self._stop_in:
-            self._stop.ask(signal.SIGTERM)
-            if call.startswith(("generate", "eval")):
-                self._stop.check()
-
-    def generate(self, rollout_id: int) -> "Scripted":
-        self._note(f"generate {rollout_id}")
-        return self
-
-    metrics: Mapping[str, float] = {"rollout/raw_reward": 1.0}
-
-    def train(self, rollout_id: int, generated: "Scripted") -> dict[str, float]:
-        self._note(f"train {rollout_id}")
-        return {"train/loss": 0.5}
-
-    def save(self, rollout_id: int) -> None:
-        self._note(f"save {rollout_id}")
-
-    def sync_weights(self) -> dict[str, float]:
-        self._note("sync")
-        return {}
-
-    def evaluate(self, done: int) -> dict[str, float]:
-        self._note(f"eval {done}")
-        return {"eval/rev3": 1.0}
-
-
-class Notes:
-    """Keeps what is logged."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[str, int, Mapping[str, float]]] = []
-
-    def log(self, metrics: Mapping[str, float], step_key: str, step: int) -> None:
-        self.rows.append((step_key, step, metrics))
 
 
 def _schedule(**changes: object) -> Schedule:
@@ -65,7 +21,7 @@ def _calls(stop_in: str = "", saves: bool = True, **schedule: object) -> tuple[l
     stop, notes = StopRequest(), Notes()
     run = Scripted(stop, stop_in)
     try:
-        loop(run, _schedule(**schedule), saves, notes, stop)  # type: ignore[arg-type]
+        loop(run, InTurn(run), _schedule(**schedule), saves, notes, stop)  # type: ignore[arg-type]
     except Interrupted:
         return run.calls, notes, True
     return run.calls, notes, False

@@ -1,5 +1,6 @@
 """What a run does about engines that die: it goes on with new ones, and gives up when they die again and again."""
 
+import signal
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,13 +23,16 @@ class Manager:
 
     def __init__(self, goes_wrong: list[Exception], dead: tuple[str, ...] = ("engine 0: killed",)) -> None:
         self._wrong, self._dead = goes_wrong, dead
-        self.recovered = 0
+        self.recovered, self.interrupted = 0, False
 
     def __getattr__(self, method: str) -> Any:
         return SimpleNamespace(remote=getattr(self, f"_{method}"))
 
     def _generate(self, number: int) -> Any:
         return self._wrong.pop(0) if self._wrong else number
+
+    def _interrupt(self) -> None:
+        self.interrupted = True
 
     def _recover_updatable_engines(self) -> Any:
         self.recovered += bool(self._dead)
@@ -51,6 +55,25 @@ def test_a_rollout_begins_anew_with_new_engines(monkeypatch):
     run, told = _run(Manager([LOST, LOST]), monkeypatch)
     assert run.generate(7) == 7
     assert told == ["engine 0: killed; started again"] * 2
+
+
+def test_a_rollout_that_was_begun_is_begun_anew_when_it_is_waited_for(monkeypatch):
+    manager = Manager([LOST, LOST])
+    run, told = _run(manager, monkeypatch)
+    wait = run.begin(7)
+    assert manager.recovered == 0  # the trainer is at work
+    assert wait() == 7
+    assert told == ["engine 0: killed; started again"] * 2
+
+
+def test_a_stop_ends_a_rollout_that_was_begun_when_it_is_waited_for(monkeypatch):
+    manager = Manager([])
+    run, _ = _run(manager, monkeypatch)
+    wait = run.begin(7)
+    run._stop.ask(signal.SIGTERM)
+    assert not manager.interrupted
+    wait()
+    assert manager.interrupted
 
 
 def test_engines_that_die_again_and_again_end_the_run_with_their_words(monkeypatch):

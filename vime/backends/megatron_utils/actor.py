@@ -13,6 +13,7 @@ from vime.backends.megatron_utils import train_step as step
 from vime.backends.megatron_utils.agreement import EngineWeights, engine_agreement
 from vime.backends.megatron_utils.checkpoint import TrainState, save_checkpoint
 from vime.backends.megatron_utils.data import to_tensors
+from vime.backends.megatron_utils.kept_version import keep_version, kept_version
 from vime.backends.megatron_utils.log_prob_pass import compute_log_probs
 from vime.backends.megatron_utils.loss import compute_advantages_and_returns
 from vime.backends.megatron_utils.parallel import Parallel, init_parallel
@@ -52,6 +53,7 @@ class MegatronTrainRayActor:
         self._sync: Sync | None = None
         self._plan: Any = None
         self._synced = False
+        self._ages: dict[str, int] = {}
         self.weight_version = 0
 
     def init(self, config_or_args: Any, role: str = "actor", with_ref: bool | None = None) -> int:
@@ -80,7 +82,7 @@ class MegatronTrainRayActor:
         started = start_trainer(args, wants_reference(args) if with_ref is None else with_ref)
         self.trainer, self.weight_sets = started.trainer, started.sets
         self._device = next(self.trainer.model[0].parameters()).device
-        self.weight_version = started.rollout_id
+        self.weight_version = max(started.rollout_id, kept_version(args) if started.rollout_id else 0)
         return started.rollout_id
 
     # --- training ---
@@ -112,6 +114,7 @@ class MegatronTrainRayActor:
             with watch("actor_train"):
                 self._steps = [self._update(rollout_id, share, update, figures) for update in updates]
         self._updates_since_sync += len(updates)
+        self._ages = {version: age + 1 for version, age in self._ages.items()}
         self._maybe_update_reference(rollout_id)
         return self._merged(share, watch)
 
@@ -208,7 +211,7 @@ class MegatronTrainRayActor:
 
     @property
     def _engine(self) -> EngineWeights:
-        return EngineWeights(str(self.weight_version), self._synced, self._updates_since_sync)
+        return EngineWeights(str(self.weight_version), self._synced, self._updates_since_sync, self._ages)
 
     @property
     def _pad_multiple(self) -> int:
@@ -257,6 +260,7 @@ class MegatronTrainRayActor:
         report = push_weights(self._weights, lambda tensors: self._sync.update(tensors, self._plan, version))
         self.weight_version += 1
         self._synced, self._updates_since_sync = True, 0
+        self._ages[version] = 0
         return report
 
     @property
@@ -272,7 +276,13 @@ class MegatronTrainRayActor:
         args, trainer = self.args, self.trainer
         if args.save is not None:
             kept = TrainState(trainer.model) if args.no_save_optim else trainer
-            save_checkpoint(args.save, rollout_id, kept, beside)
+
+            def files(folder: Path) -> None:
+                keep_version(folder, self.weight_version)
+                if beside is not None:
+                    beside(folder)
+
+            save_checkpoint(args.save, rollout_id, kept, files)
         if args.save_hf is not None:
             self.save_hf(filled(args.save_hf, rollout_id=rollout_id))
 

@@ -5,7 +5,7 @@ import math
 from argparse import Namespace
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -25,6 +25,8 @@ class EngineWeights:
     synced: bool
     """Whether this trainer brought them a version, by which samples can be told apart."""
     updates_since: int
+    ages: Mapping[str, int] = field(default_factory=dict)
+    """Of each version that this trainer brought: rollouts trained on since."""
 
 
 def engine_agreement(
@@ -50,11 +52,14 @@ def engine_agreement(
     if not args.debug_train_only and not behind:
         told = engine.synced and share.get("weight_versions") is not None
         current = measure_agreement(share, log_probs, _is_of(engine.version, share)) if told else every
-        if every.tokens and not current.tokens and _generates_with_current_weights(args):
-            raise EngineDisagrees(
-                f"rollout {rollout_id}: no sample is of weight version {engine.version}, which the last weight sync brought to "
-                f"the engines. No update was made. Look at whether that sync reached them: --weight-sync-probe asks them"
-            )
+        if told and every.tokens and _generates_with_recent_weights(args):
+            recent = current
+            if args.train_async:
+                recent = measure_agreement(
+                    share, log_probs, _is_recent(engine.ages, args.update_weights_interval, share)
+                )
+            if not recent.tokens:
+                raise EngineDisagrees(_not_recent(args, rollout_id, engine))
         check_agreement(current, bounds_of(args), rollout_id)
     return {
         "train/train_rollout_logprob_abs_diff": every.mean,
@@ -62,8 +67,8 @@ def engine_agreement(
     }
 
 
-def _generates_with_current_weights(args: Namespace) -> bool:
-    """Whether every rollout holds samples that were begun after the last sync."""
+def _generates_with_recent_weights(args: Namespace) -> bool:
+    """Whether every rollout holds samples that were begun after the last sync; with --train-async, the sync before."""
     return not args.partial_rollout and args.rollout_function_path == "vime.rollout.vllm_rollout.generate_rollout"
 
 
@@ -71,6 +76,21 @@ def _is_of(version: str, share: Mapping[str, Any]) -> Callable[[int], bool]:
     """Whether all of a sample's tokens are of this version, as far as anything tells."""
     versions = share["weight_versions"]
     return lambda i: not versions[i] or all(str(one) == version for one in versions[i])
+
+
+def _is_recent(ages: Mapping[str, int], most: int, share: Mapping[str, Any]) -> Callable[[int], bool]:
+    """Whether at most `most` rollouts were trained on since any of a sample's versions was brought, as far as anything
+    tells: a version of before a resume does not."""
+    versions = share["weight_versions"]
+    return lambda i: all(ages.get(str(one), 0) <= most for one in versions[i] or ())
+
+
+def _not_recent(args: Namespace, rollout_id: int, engine: EngineWeights) -> str:
+    beside = ", nor of the one before, with which it may have been begun" if args.train_async else ""
+    return (
+        f"rollout {rollout_id}: no sample is of weight version {engine.version}, which the last weight sync brought to "
+        f"the engines{beside}. No update was made. Look at whether that sync reached them: --weight-sync-probe asks them"
+    )
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ class Cluster:
     rollout_num_gpus_per_engine: int = option(1, "GPUs of one engine (tensor times pipeline parallel).", low=1)
     num_gpus_per_node: int = option(8, "GPUs that a node has.", low=1)
     colocate: bool = option(False, "Trainer and engines take turns on the same GPUs.")
+    train_async: bool = option(
+        False, "Generate the next rollout while the trainer works on this one; needs GPUs, or cores, for both at once."
+    )
     offload: bool = option(False, "Both of --offload-train and --offload-rollout.")
     offload_train: bool | None = option(
         None, "Move the trainer's state to the CPU while engines generate.", spelling="both"

@@ -112,6 +112,21 @@ def halves(c: Check) -> Iterator[Problem]:
         yield c.problem("save_debug_train_data save_debug_rollout_data", "both dumps go to the same file", "name two")
 
 
+_NOT_ASYNC = (
+    ("colocate", "engines cannot generate on GPUs that the trainer works on", "leave one of them out"),
+    ("debug_rollout_only", "nothing is trained that a rollout could be ahead of", "leave --train-async out"),
+    ("debug_train_only", "nothing is generated beside the trainer", "leave --train-async out"),
+)
+"""An option beside which --train-async means nothing, or cannot be."""
+
+
+def asynchronous(c: Check) -> Iterator[Problem]:
+    """Generation beside training needs both, each on its own."""
+    for name, why, fix in _NOT_ASYNC:
+        if c.train_async and getattr(c, name):
+            yield c.problem(f"train_async {name}", why, fix)
+
+
 def weight_sync(c: Check) -> Iterator[Problem]:
     """What each way of the weights needs."""
     way = c.update_weight_transport
@@ -185,4 +200,4 @@ def cpu(c: Check) -> Iterator[Problem]:
         )
 
 
-RULES = (layout, shares, engines, halves, weight_sync, one_format, cpu)
+RULES = (layout, shares, engines, halves, asynchronous, weight_sync, one_format, cpu)

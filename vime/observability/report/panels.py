@@ -18,6 +18,8 @@ class Line:
     metric: str
     label: str = ""
     """`{}` stands for what the pattern matched; empty is the metric's own name."""
+    unless: str = ""
+    """It is left out where there is this metric."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,8 @@ PANELS: tuple[Panel, ...] = (
         "Time of a step",
         "seconds, one on the other",
         (
-            Line("perf/rollout_time", "generation"),
+            Line("perf/rollout_wait_time", "waiting for generation"),
+            Line("perf/rollout_time", "generation", unless="perf/rollout_wait_time"),
             Line("perf/data_preprocess_time", "data"),
             Line("perf/log_probs_time", "logprobs"),
             Line("perf/ref_log_probs_time", "reference"),
@@ -145,6 +148,8 @@ def filled(series: Mapping[str, Series]) -> list[Filled]:
 def _lines(panel: Panel, series: Mapping[str, Series]) -> tuple[tuple[str, Series], ...]:
     found: dict[str, Series] = {}
     for line in panel.lines:
+        if line.unless in series:
+            continue
         for name in _matching(line.metric, series):
             finite = series[name].finite()
             label = (line.label or name).replace("{}", _matched(line.metric, name))

@@ -1,5 +1,6 @@
 # make demo   the environment, then the main job offline on a miniature upstream, step by step (KEEP=1 leaves it in .demo)
 # make demo-train   the training environment, then the quick start: a tiny model learns within a minute (SEEDS="0 1 2")
+# make demo-retool  the same environment, then tool calls: supervised training and RL of a tiny model (SEEDS="0 1 2")
 # make test   both environments, then every check and test
 # make bench  the benchmarks (SYNC_UPSTREAM=path of a clone of slime)
 # make docs   the generated references
@@ -13,7 +14,7 @@ SEEDS ?= 0
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: demo demo-train test check unit e2e e2e-all bench docs clean env env-train
+.PHONY: demo demo-train demo-retool test check unit e2e e2e-all bench docs clean env env-train
 
 env: $(STAMP)
 env-train: $(TRAIN_STAMP)
@@ -32,6 +33,9 @@ $(TRAIN_STAMP): requirements/cpu.txt $(STAMP)
 
 demo-train: env-train
 	$(BIN)/python examples/quickstart_cpu/demo.py --seeds $(SEEDS)
+
+demo-retool: env-train
+	$(BIN)/python examples/retool/cpu/demo.py --seeds $(SEEDS)
 
 demo: env
 	$(BIN)/python -m sync_tools.demo $(if $(KEEP),--dir .demo)

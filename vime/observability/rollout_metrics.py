@@ -119,6 +119,7 @@ def compute_metrics_from_samples(args: Namespace, samples: Sequence[Sample]) -> 
     metrics |= _prefix_cache_metrics(samples)
     metrics |= _reward_category_metrics(args, samples)
     metrics |= _top_p_metrics(samples)
+    metrics |= _tool_metrics(samples)
     metrics["repetition_frac"] = mean(has_repetition(one.response) for one in samples)
     metrics |= {name: mean(one.status is status for one in samples) for name, status in _STATUS_RATIOS.items()}
     metrics |= _aborted_metrics(samples)
@@ -232,6 +233,12 @@ def _reward_category_metrics(args: Namespace, samples: Sequence[Sample]) -> dict
         return {}
     counts = Counter(one.reward[args.log_reward_category] for one in samples)
     return {f"error_cat/{category}": count / len(samples) for category, count in counts.items()}
+
+
+def _tool_metrics(samples: Sequence[Sample]) -> dict[str, float]:
+    """Tool calls a sample, where a generate function counted them in its `tool_call_count`."""
+    calls = [count for one in samples if (count := getattr(one, "tool_call_count", None)) is not None]
+    return dict_add_prefix(compute_statistics(calls), "tool_calls/")
 
 
 def _top_p_metrics(samples: Sequence[Sample]) -> dict[str, float]:

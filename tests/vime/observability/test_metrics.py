@@ -87,6 +87,15 @@ def test_counters_of_the_engine():
     assert found["spec_accept_rate"] == 0.375 and found["top_p_kept_vocab_per_token"] == 3.0
 
 
+def test_tool_calls_of_samples_that_counted_them():
+    rows = samples()
+    assert not any("tool_calls" in name for name in compute_metrics_from_samples(options(), rows))
+    for one, count in zip(rows[:3], (0, 1, 5), strict=True):
+        one.tool_call_count = count
+    found = compute_metrics_from_samples(options(), rows)
+    assert (found["tool_calls/mean"], found["tool_calls/min"], found["tool_calls/max"]) == (2.0, 0.0, 5.0)
+
+
 def test_speed_of_a_rollout():
     rows = samples()
     rows[1].non_generation_time = 1.0

@@ -61,6 +61,16 @@ PANELS: tuple[Panel, ...] = (
         low=0,
     ),
     Panel(
+        "Tool calls",
+        "a sample",
+        (
+            Line("rollout/tool_calls/mean", "mean"),
+            Line("rollout/tool_calls/max", "max"),
+            Line("rollout/tool_calls/min", "min"),
+        ),
+        low=0,
+    ),
+    Panel(
         "Entropy",
         "of the policy, a token",
         (Line("train/entropy_loss", "entropy"), Line("rollout/entropy", "rollout")),

@@ -192,9 +192,11 @@ def _compare(e: Entry, truth: Entry, decision: Decision | None, told: bool) -> I
 
 def _granted(e: Entry, truth: Entry, decision: Decision | None, undone: bool) -> bool:
     """A person's word makes another operation of it, but never one that says that it stands, nor one that says that it
-    does not while it does."""
+    does not while it does. What the fork had, with differences, may be told to differ on purpose."""
     if decision is None or (decision.op, decision.was) != (e.op, truth.op):
         return False
+    if (truth.op, e.op) == ("present", "diverged") and truth.downstream and truth.downstream.differs:
+        return True
     return e.op not in STANDS and (undone or truth.op not in STANDS | {"generated"})
 
 

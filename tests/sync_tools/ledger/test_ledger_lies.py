@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from ledger_world import RULES, Port, change_set, port, sample
+from ledger_world import RULES, Files, Port, change_set, port, sample
 
 from sync_tools.ledger.check import Problem, check
 from sync_tools.ledger.landing import Landing
 from sync_tools.ledger.lines import digest, split
 from sync_tools.ledger.model import Decision, Entry, Ledger, Span
-from sync_tools.tree import Blob, Overlay, Tree
+from sync_tools.tree import Blob, MemoryTree, Overlay, Tree
 
 SEED, EACH = 20240611, 8
 RELABEL = {"ported": ["translated", "present", "diverged", "dropped"], "translated": ["ported", "dropped", "deferred"]}
@@ -196,3 +196,15 @@ def test_a_decision_about_lines_that_are_gone_since_is_granted(honest: Port) -> 
     lines, at = _line_of(landing, e, random.Random(SEED))
     head = _edited(landing.written, e.downstream.path, lines[:at] + lines[at + 1 :])
     assert not [p for p in problems(honest, landing, head) if p.entry == e.id]
+
+
+@pytest.mark.parametrize(("ours", "op", "granted"), [
+    (b"a\nours\nc\n", "diverged", True), (b"a\nours\nc\n", "dropped", False), (b"a\nb\nc\n", "diverged", False),
+])  # fmt: skip
+def test_what_the_fork_has_otherwise_may_be_told_to_differ_on_purpose(ours: bytes, op: str, granted: bool) -> None:
+    told = port(change_set(Files({}, {"a.sh": b"a\nb\nc\n"}).changes()), MemoryTree({"a.sh": Blob(ours)}))
+    (e,) = told.landing.ledger.entries
+    word = Decision(entry=e.id, op=op, why="ours is safer", who="A Person <a@b.c>", was="present")
+    landing = lying(told.landing, e, op=op, state="decided", reason=word.why, who=word.who)
+    landing = replace(landing, ledger=landing.ledger.model_copy(update={"decisions": (word,)}))
+    assert bool(problems(told, landing)) is not granted

@@ -155,13 +155,13 @@ async def generate_and_rm(
 
     The generate function may fan out into several samples. A sample that is complete already comes back as it is.
     """
-    if args.partial_rollout and args.mask_offpolicy_in_partial_rollout and sample.response_length > 0:
-        # What an earlier policy generated is not trained on.
-        sample.loss_mask = [0] * sample.response_length
     if sample.status in (Sample.Status.COMPLETED, Sample.Status.TRUNCATED):
         if sample.reward is None and not args.group_rm:
             raise ValueError(f"sample {sample.index} is {sample.status.value} and has no reward")
         return sample
+    if args.partial_rollout and args.mask_offpolicy_in_partial_rollout and sample.response_length > 0:
+        # It is gone on with: what an earlier policy generated is not trained on.
+        sample.loss_mask = [0] * sample.response_length
 
     state = GenerateState(args)
     async with state.eval_semaphore if evaluation else state.semaphore:

@@ -26,7 +26,12 @@ class Status(Enum):
     FAILED = "failed"
 
 
-_STATUS_OF_FINISH = {"stop": Status.COMPLETED, "length": Status.TRUNCATED, "abort": Status.ABORTED}
+_STATUS_OF_FINISH = {
+    "stop": Status.COMPLETED,
+    "length": Status.TRUNCATED,
+    "repetition": Status.TRUNCATED,  # the engine cut it off, since it repeated itself
+    "abort": Status.ABORTED,
+}
 
 
 @dataclass

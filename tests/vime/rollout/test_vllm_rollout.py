@@ -219,6 +219,25 @@ def test_what_an_earlier_policy_generated_is_masked():
     assert sample.loss_mask == [0, 1, 1]
 
 
+def test_what_is_finished_comes_back_with_its_own_mask():
+    async def work(args):
+        sample = Sample(
+            tokens=[97, 98, 99], response="bc", response_length=2, rollout_log_probs=[-0.1, 0.0], loss_mask=[1, 0],
+            status=Sample.Status.COMPLETED, reward=1.0,
+        )  # fmt: skip
+        return await generate_and_rm(args, sample, PARAMS)
+
+    sample, _ = on_server([], work, partial_rollout=True, mask_offpolicy_in_partial_rollout=True)
+    assert sample.loss_mask == [1, 0]
+
+
+def test_what_the_engine_cut_off_for_repeating_itself_is_truncated():
+    sample = Sample(tokens=[1])
+    meta = {"finish_reason": {"type": "repetition"}}
+    sample.append_response_tokens(tokens=[2], log_probs=[-0.1], meta_info=meta)
+    assert sample.status is Sample.Status.TRUNCATED
+
+
 @pytest.mark.parametrize("partial", [True, False])
 def test_abort_brings_everything_back(partial):
     async def work(args):

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -618,3 +619,10 @@ def test_labels_and_what_is_no_sample():
     assert reward(ANSWER, label=None)["score"] < 0
     with pytest.raises(TypeError, match="group-rm"):
         asyncio.run(reward_func(arguments(), [Sample()]))
+
+
+@pytest.mark.parametrize("turn_", ["```python" + "\n" * 2000 + "x", "<code>" * 20_000])
+def test_what_is_opened_and_never_closed_is_read_at_once(turn_):
+    began = time.process_time()
+    assert read_action(turn_).kind == "none" and postprocess_responses(turn_) == turn_
+    assert time.process_time() - began < 1

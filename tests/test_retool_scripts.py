@@ -251,3 +251,11 @@ def test_the_readmes_commands_work_in_their_order(world):
         done = call("bash", "-c", command, cwd=home, **own)
         assert done.returncode == 0 and done.stdout, (command, done.stderr)
     assert (home / "data/dapo_math_17k_cleaned.jsonl").exists() and (home / "data/aime-2024.jsonl").exists()
+
+
+def test_half_a_character_is_a_bad_row(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"prompt": "a\\ud800", "label": "1"}\n{"prompt": "b", "label": "2"}\n')
+    words = [sys.executable, str(EXAMPLE / "rl_data_preprocess.py"), "--input", str(source), "--output", str(target)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0 and "1 rows; 1 bad ones" in done.stdout and "surrogate" in done.stderr

@@ -68,7 +68,7 @@ def _convert(asked: argparse.Namespace, convert: Callable[[Row], Row]) -> tuple[
             if good == asked.limit:
                 break
             try:
-                row = convert(read())
+                row = _writable(convert(read()))
             except BadRow as error:
                 bad += 1
                 _tell(asked, where, error, bad)
@@ -84,6 +84,15 @@ def _convert(asked: argparse.Namespace, convert: Callable[[Row], Row]) -> tuple[
         if not good:
             raise BadRow(f"{asked.input} has no row that can be used, of {bad + again}")
     return good, bad, again
+
+
+def _writable(row: Row) -> Row:
+    """The row. BadRow where JSON's escapes made half a character, which no file can hold."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadRow("half a character (a lone surrogate)") from None
+    return row
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Read]]:

@@ -11,8 +11,9 @@ __all__ = ["CODE_TOOL", "Action", "postprocess_predictions", "postprocess_respon
 
 CODE_TOOL = "code_interpreter"
 _ANSWER = re.compile(r"Answer:\s*\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
-_CODE = re.compile(r"<code>(.*?)</code>", re.DOTALL)
-_FENCE = re.compile(r"```python\s*(.*?)\s*```", re.DOTALL)
+# No end but that of the text: a model that opens and never closes must not cost more than one look.
+_CODE = re.compile(r"<code>(.*?)(?:</code>|(\Z))", re.DOTALL)
+_FENCE = re.compile(r"```python(.*?)(?:```|(\Z))", re.DOTALL)
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
 # Not strict: models write line breaks into their strings.
 _JSON = json.JSONDecoder(strict=False)
@@ -39,7 +40,7 @@ def read_action(turn: str) -> Action:
     if call and call.kind == "call":
         return call
     for pattern in (_CODE, _FENCE):
-        if found := pattern.search(turn):
+        if (found := pattern.search(turn)) and found[2] is None:
             return Action("call", tool=CODE_TOOL, arguments={"code": found[1].strip()}, end=found.end())
     return call or Action("none")
 
@@ -96,7 +97,7 @@ def postprocess_responses(resp: str) -> str:
     if "</code>" in resp:
         return resp[: resp.index("</code>") + len("</code>")]
     for pattern in (_FENCE, _ANSWER):
-        if ends := [found.end() for found in pattern.finditer(resp)]:
+        if ends := [found.end() for found in pattern.finditer(resp) if pattern is _ANSWER or found[2] is None]:
             return resp[: ends[-1]]
     return resp
 

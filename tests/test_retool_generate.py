@@ -32,6 +32,7 @@ from tool_sandbox import ToolRegistry, tool_registry
 from tool_settings import Settings, settings_of
 
 from vime.errors import RunError
+from vime.rollout.engine_call import GenerationFailed
 from vime.sandbox import Result, Sandbox
 from vime.utils.types import Sample
 
@@ -112,12 +113,16 @@ def test_the_parameters_are_not_changed():
         ("length", Status.TRUNCATED, None, len(ANSWER)),
         ("repetition", Status.TRUNCATED, None, len(ANSWER)),
         ("abort", Status.ABORTED, "engine_abort", 0),
-        ("error", Status.ABORTED, "engine_error", 0),
     ],
 )
 def test_every_finish_reason(finish, status, reason, length):
     sample, _ = converse([turn(ANSWER, finish)])
     assert (sample.status, sample.metadata.get("abort_reason"), sample.response_length) == (status, reason, length)
+
+
+def test_an_error_of_the_engines_is_asked_again_and_ends_the_rollout_where_it_stays():
+    with pytest.raises(GenerationFailed, match="ended the request with an error"):
+        converse([turn(ANSWER, "error")])
 
 
 @pytest.mark.parametrize("last", ["stop", "length", "abort"])

@@ -40,7 +40,7 @@ def main(convert: Callable[[Row], Row], description: str, example: str, argv: li
     asked = parser.parse_args(argv)
     try:
         good, bad, again = _convert(asked, convert)
-    except (OSError, ImportError, BadRow) as error:
+    except (OSError, ImportError, ValueError) as error:  # pyarrow's errors are ValueErrors, as BadRow is
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(f"{asked.output}: {good} rows; {bad} bad ones and {again} repeated ones left out")

@@ -16,6 +16,8 @@ from vime.utils.types import Sample
 
 logger = logging.getLogger(__name__)
 
+FAILED = "error"
+"""vLLM's finish reason of a request that it failed at."""
 # The router has no engine that works, or not enough of them, for now.
 _UNAVAILABLE = frozenset({408, 429, 502, 503, 504})
 
@@ -65,7 +67,9 @@ async def ask(
     while True:
         asked += 1
         try:
-            return await send(url, request, max_retries=1, headers=headers)
+            answer = await send(url, request, max_retries=1, headers=headers)
+            _raise_if_failed(answer, url)
+            return answer
         except HttpError as error:
             if not _may_pass(error):
                 raise
@@ -84,6 +88,13 @@ def affinity(args: Namespace, sample: Sample) -> dict[str, str] | None:
     if sample.session_id and getattr(args, "router_policy", None) == "consistent_hash":
         return {"x-session-id": sample.session_id}
     return None
+
+
+def _raise_if_failed(answer: Any, url: str) -> None:
+    """An answer of status 200 in which the engine says that it failed is a failure of the server's."""
+    choices = answer.get("choices") if isinstance(answer, Mapping) else None
+    if any(isinstance(one, Mapping) and one.get("finish_reason") == FAILED for one in choices or ()):
+        raise HttpStatusError(500, url, "the engine ended the request with an error")
 
 
 def _may_pass(error: HttpError) -> bool:

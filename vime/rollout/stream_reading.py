@@ -9,6 +9,7 @@ from typing import Any
 
 from vime.backends.vllm_utils.seam import AnswerStream, Delta, StreamError
 from vime.observability.trace_utils import TraceSpanContext, build_vllm_meta_trace_attrs
+from vime.rollout.engine_call import FAILED
 from vime.rollout.partial_sample import PartialSample
 from vime.utils import http_utils, json_bytes
 from vime.utils.http_client import HttpConnectionError, HttpError, HttpStatusError
@@ -96,6 +97,9 @@ class StreamReading:
             raise StreamBroken(f"a chunk that is none: {error!r}", url) from error
         if delta is None:
             return
+        if delta.finish_reason == FAILED:
+            self._doubtful = True
+            raise StreamBroken("the engine ended the request with an error", url)
         if self._has_ended() and delta.token_ids:
             self._doubtful = True
             raise StreamBroken("tokens came after the end", url)

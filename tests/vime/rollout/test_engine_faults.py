@@ -62,6 +62,25 @@ def test_a_request_whose_engine_dies_is_sent_again(world):
     assert {sample.response for sample in leaves(output.samples)} == {"ok"} and len(output.samples) == 4
 
 
+class Fails(VllmServer):
+    """Answers its first requests with status 200, and says in the answer that it failed."""
+
+    failures = 3
+
+    async def _handle(self, request):
+        if request.path == self.route and self.failures > 0:
+            self.failures -= 1
+            return web.json_response({"choices": [{"index": 0, "token_ids": [], "finish_reason": "error"}]})
+        return await super()._handle(request)
+
+
+def test_an_answer_that_says_that_the_engine_failed_is_asked_for_again(world):
+    with serving([turn("ok")], server=Fails) as server:
+        args, source = world(server.port, rollout_request_attempts=8)
+        output = generate_rollout(args, 0, source)
+    assert {sample.status for sample in leaves(output.samples)} == {Sample.Status.COMPLETED}
+
+
 def test_a_request_that_kills_engines_ends(world):
     class Poison(Dies):
         deaths = 10**6

@@ -320,6 +320,7 @@ def test_while_a_rollout_is_aborted_nothing_spins(world):
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
+        await asyncio.sleep(0.5)
         GenerateState(args).aborted = True
         await asyncio.sleep(10)
         begun = GenerateState(args)
@@ -329,6 +330,18 @@ def test_while_a_rollout_is_aborted_nothing_spins(world):
         return output.metrics["rollout/fully_async/aborted_requeued"]
 
     assert 0 < run_virtual(scenario()) <= 4 * 10 / 0.05
+
+
+def test_a_rollout_is_not_aborted_because_the_last_one_was(world):
+    args, source, _ = world(fully_async_max_staleness=0)
+
+    async def scenario():
+        GenerateState(args).aborted = True
+        output = await asyncio.wait_for(rollout(args, 0, source), 60)
+        await leave(source)
+        return output.samples
+
+    assert len(run_virtual(scenario())) == args.rollout_batch_size
 
 
 def test_what_is_saved_meanwhile_holds_what_is_ready_and_what_runs(world):

@@ -162,6 +162,7 @@ BROKEN = {
     "without an end": wire(chunk("hel")),
     "ended in a malformed event": wire(chunk("hel"), '{"choices": [{"ind', "{}"),
     "an error chunk": wire(chunk("hel"), {"error": {"message": "engine failed", "code": 500}}),
+    "ended by an error of the engine's": wire(chunk("hel"), chunk("o", "error"), usage(4)),
     "a chunk is missing": wire(chunk("hel"), chunk("o", "stop"), usage(5)),
     "a chunk was damaged": wire(chunk("hel"), '{"choices"', chunk("o", "stop"), usage(5)),
     "no usage says what was in the damaged one": wire(chunk("hel"), "?", chunk("lo", "stop")),

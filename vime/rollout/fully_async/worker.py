@@ -93,6 +93,9 @@ class AsyncRolloutWorker:
         self.rollout_id, picked = rollout_id, None
         versions = self._in_hand.versions
         await versions.ask(self.args)
+        vllm_rollout.GenerateState(
+            self.args
+        ).aborted = False  # as every rollout begins; somebody may have aborted the last
         self._wanted = self.args.rollout_batch_size
         self._room.set()
         try:

@@ -96,7 +96,7 @@ def meta_info(raw: Mapping[str, Any], choice: Mapping[str, Any], asked: Asked, i
         if asked.routed_experts_start is not None:
             meta["routed_experts_start_len"] = asked.routed_experts_start
     meta.update(sampling_mask(choice.get("sampling_mask")))
-    if ids and choice.get("finish_reason") in ("stop", "length"):
+    if ids and choice.get("finish_reason") in ("stop", "length", "repetition"):
         _check_replay(meta, asked)
     meta.update(_speculation(raw.get("metrics")))
     return meta

@@ -171,7 +171,9 @@ def world(tree: Path, package: str, engine: Engine, *folders: str):
     """Imports from `tree` (and its `folders`) with nothing installed but this double; gives the importing function."""
     before, path, writes = dict(sys.modules), list(sys.path), sys.dont_write_bytecode
     sys.dont_write_bytecode = True  # the tree is a repository that other tests ask for its state
-    for name in [name for name in before if name.partition(".")[0] == package]:
+    # Modules that lie in a folder by themselves have names that other tests may have taken.
+    own = {package, *(file.stem for folder in folders for file in (tree / folder).glob("*.py"))}
+    for name in [name for name in before if name.partition(".")[0] in own]:
         del sys.modules[name]
     errors = {"TransportError": ConnectionError, "HTTPStatusError": type("HTTPStatusError", (Exception,), {})}
     sys.modules["httpx"] = _module("httpx", AsyncClient=Client, **errors)

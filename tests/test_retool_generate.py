@@ -316,6 +316,7 @@ def test_settings_come_from_args_before_the_environment():
     [
         ("max_turn", 1, "retool_max_turns"),
         ("max_turns", 0, "above 0"),
+        ("python_timeout", "inf", "finite"),
         ("max_turns", "many", "whole number"),
         ("sandbox", "none", "namespaces, rlimits"),
         ("observation", "x", "{result}"),

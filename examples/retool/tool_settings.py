@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import os
 import re
 from argparse import Namespace
@@ -53,8 +54,8 @@ class Settings:
     def __post_init__(self) -> None:
         for name, kind in get_type_hints(Settings).items():
             value = getattr(self, name)
-            if kind in (int, float) and not value > 0:
-                raise _wrong(name, value, "it must be above 0")
+            if kind in (int, float) and not 0 < value < math.inf:
+                raise _wrong(name, value, "it must be above 0, and finite")
             if (choices := get_args(kind)) and value not in choices:
                 raise _wrong(name, value, f"there are {', '.join(choices)}")
         if "{result}" not in self.observation:

@@ -15,6 +15,7 @@ SUMMARY = re.compile(r"\b(\d+) (passed|failed|errors?|skipped)\b")
 STEP = re.compile(r"(^|[/_])(step|iteration|rollout_id)$")
 KINDS = re.compile(
     r"step|iteration|rollout_id|reward|log_?prob|grad_?norm|loss|kl|entropy|response_len|passed|failed|error|skipped"
+    r"|accuracy|(^|/)eval/[^/]+$"  # what an evaluation came to has the name of its data
 )
 REWARD, LOGPROB, DIFFERENCE = re.compile(r"reward"), re.compile(r"log_?prob"), re.compile(r"diff|ratio|kl|clip")
 GRAD = re.compile(r"grad_?norm")

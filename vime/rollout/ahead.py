@@ -54,6 +54,8 @@ def load_ahead(args: Namespace, rollout_id: int) -> Ahead | None:
     try:
         state = decode(json.loads(path.read_bytes()))
         return Ahead(int(state["rollout_id"]), _samples(state["groups"]), state["metrics"])
+    except OSError as error:
+        raise DataSourceError(f"{path} cannot be read ({error.strerror}): make it readable, or load another") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DataSourceError(f"{path} holds no rollout: {error!r}") from error
 

@@ -15,18 +15,21 @@ __all__ = ["Group", "fresh", "in_order", "leaves", "name_leaves", "own_copy", "s
 Group = list[Any]
 """The samples of one prompt; a list stands for a sample that was fanned out."""
 
+_GROWING = ("metadata", "tokens", "loss_mask", "rollout_log_probs", "weight_versions", "spec_info", "prefix_cache_info")
+"""What rollout code changes in place."""
 _OF_ONE_ATTEMPT = frozenset({"start_rollout_id", ABORT_REASON})
 _DONE = (Sample.Status.COMPLETED, Sample.Status.TRUNCATED, Sample.Status.FAILED)
 
 
 def snapshot(group: Group) -> Group:
-    """Copies that keep what the samples are now, whatever becomes of them. Lists are shared: samples replace theirs."""
+    """Copies that keep what the samples are now, whatever becomes of them; long arrays, which are replaced, are shared."""
     return [snapshot(item) if isinstance(item, list) else _kept(item) for item in group]
 
 
 def _kept(sample: Sample) -> Sample:
     kept = copy.copy(sample)
-    kept.metadata = dict(sample.metadata)
+    for name in _GROWING:
+        setattr(kept, name, copy.copy(getattr(sample, name)))
     return kept
 
 

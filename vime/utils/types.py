@@ -125,7 +125,8 @@ class Sample:
     ) -> None:
         """Add what an engine generated (`trainable`, with its log-probabilities and `meta_info`), or what a tool said.
 
-        Lists are replaced, never extended in place: a prompt that several samples or a request share stays as it is.
+        `tokens` is replaced, as a prompt may be shared with other samples or a request; `loss_mask` and `rollout_log_probs`
+        are extended in place where they are lists, since rollout code may hold them (upstream's ReTool example does).
         `update_terminal_info` says that `meta_info` ends a request: its counters, version and status are taken over.
         """
         new_tokens = _numbers(tokens, int) or []
@@ -208,7 +209,9 @@ class Sample:
 
 
 def _extended(values: list | None, default: list, more: list) -> list:
-    return [*(default if values is None else values), *more]
+    values = default if values is None else values if isinstance(values, list) else list(values)
+    values += more
+    return values
 
 
 def _numbers(values: Any, kind: type) -> list | None:

@@ -60,6 +60,12 @@ def test_degenerate_figures_are_flagged(content: str, warning: str) -> None:
     assert warning in evidence(content).warnings
 
 
+def test_what_an_evaluation_came_to_is_kept_and_its_times_are_not() -> None:
+    lines = "".join(f'{{"step": {i}, "metrics": {{"eval/aime": {i / 10}, "eval/aime/time": 3}}}}\n' for i in (0, 20))
+    assert evidence(lines).figures["metrics/eval/aime"] == "0 first, 2 last, 0 to 2 over 2"
+    assert "metrics/eval/aime/time" not in evidence(lines).figures
+
+
 def test_a_difference_of_logprobs_may_be_zero() -> None:
     assert (
         evidence("step=1 train_rollout_logprob_abs_diff=0.0\nstep=2 train_rollout_logprob_abs_diff=0.0\n").warnings

@@ -326,6 +326,18 @@ def test_what_failed_goes_back_as_it_was():
     assert (again.response, again.status) == ("chello", Status.COMPLETED)
 
 
+def test_what_is_kept_of_a_sample_does_not_change_with_it():
+    issued = [partial(index=0, loss_mask=[1], weight_versions=["2"])]
+    (kept,) = snapshot(issued)
+    before = copy.deepcopy(kept.to_dict())
+    issued[0].loss_mask += [0]  # as rollout code of upstream's does
+    issued[0].metadata["seen"] = True
+    meta = {"finish_reason": {"type": "stop"}, "weight_version": "3", "prompt_tokens": 2, "cached_tokens": 1}
+    issued[0].loss_mask.pop()
+    issued[0].append_response_tokens(tokens=[100], log_probs=[-1.0], meta_info=meta)
+    assert kept.to_dict() == before
+
+
 def test_a_rollout_that_aborts_goes_on_from_its_partial_samples(tmp_path, monkeypatch):
     tiny_model(monkeypatch)
     slow = turn("x" * 30, "stop", version="1")

@@ -134,3 +134,10 @@ def test_a_file_that_is_no_rollout_is_told(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(DataSourceError, match=r"generated_ahead_0\.json holds no rollout"):
         load_ahead(args, 0)
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    args = _manager(tmp_path, "--load", str(tmp_path / "ckpt"))._args
+    (tmp_path / "ckpt/rollout/generated_ahead_0.json").mkdir(parents=True)
+    with pytest.raises(DataSourceError, match=r"generated_ahead_0\.json cannot be read"):
+        load_ahead(args, 0)

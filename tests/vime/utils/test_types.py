@@ -81,12 +81,12 @@ def test_what_would_not_align_is_refused_and_changes_nothing(name):
     assert sample == before
 
 
-def test_lists_that_others_hold_do_not_change():
+def test_tokens_that_others_hold_do_not_change_and_what_goes_with_a_response_grows_where_it_is():
     prompt, logprobs, mask = [1, 2, 3], [-0.1], [1]
     sample = Sample(tokens=prompt, response_length=1, rollout_log_probs=logprobs, loss_mask=mask)
     sample.append_response_tokens(tokens=[4], log_probs=[-0.2])
-    assert (prompt, logprobs, mask) == ([1, 2, 3], [-0.1], [1])
-    assert (sample.tokens, sample.rollout_log_probs, sample.loss_mask) == ([1, 2, 3, 4], [-0.1, -0.2], [1, 1])
+    assert (prompt, logprobs, mask) == ([1, 2, 3], [-0.1, -0.2], [1, 1])
+    assert sample.tokens == [1, 2, 3, 4] and sample.rollout_log_probs is logprobs and sample.loss_mask is mask
 
 
 def test_a_response_without_logprobs_takes_no_trained_tokens():

@@ -171,6 +171,15 @@ def test_who_does_not_know_the_secret_is_not_sent_to():
         silent.close()
 
 
+def test_strangers_do_not_hold_a_meeting_open():
+    with Meeting() as meeting:
+        strangers = [reach({**meeting.info, "secret": "00" * 32}, SOON) for _ in range(20)]
+        meeting._socket.settimeout(None)
+        with pytest.raises(TimeoutError, match="0 of 1 workers"):
+            meeting.accept(1, 0.0)
+        assert all(strangers)
+
+
 def test_a_bucket_of_another_size_is_refused():
     with Meeting() as meeting:
         end = reach(meeting.info, SOON)

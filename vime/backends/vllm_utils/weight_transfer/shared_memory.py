@@ -68,7 +68,10 @@ class Meeting:
         """The group with so many workers that reached this process. Raises TimeoutError when one does not come."""
         deadline, come = time.monotonic() + timeout, []
         while len(come) < workers:
-            self._socket.settimeout(max(0.001, deadline - time.monotonic()))
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"{len(come)} of {workers} workers came within {timeout:g} s")
+            self._socket.settimeout(left)
             worker, _ = self._socket.accept()
             if self._was_told(worker):
                 worker.settimeout(timeout)
@@ -187,6 +190,8 @@ def _received(message: bytes) -> bytes:
 def _left_is_told() -> Iterator[None]:
     try:
         yield
+    except TimeoutError as error:
+        raise PeerLeft("the other end says nothing any more") from error
     except OSError as error:
         raise PeerLeft(f"the other end left: {error}") from error
 

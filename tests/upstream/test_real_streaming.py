@@ -3,6 +3,7 @@
 import base64
 import sys
 import types
+from copy import deepcopy
 
 import pytest
 from engines import SglangServer, VllmServer, turn
@@ -40,8 +41,10 @@ def worlds(show, monkeypatch, upstream_names):  # noqa: F811
 
 def both(worlds, script, abort_after=None, faults=None, **sample):
     source, ported = worlds
-    upstream, _ = run(source, SglangServer, script, faults or {}, Sample(prompt="ab", **sample), abort_after)
-    downstream, server = run(ported, VllmServer, script, faults or {}, Sample(prompt="ab", **sample), abort_after)
+    upstream, _ = run(source, SglangServer, script, faults or {}, Sample(prompt="ab", **deepcopy(sample)), abort_after)
+    downstream, server = run(
+        ported, VllmServer, script, faults or {}, Sample(prompt="ab", **deepcopy(sample)), abort_after
+    )
     assert server.engine.violations == []
     return upstream, downstream
 
@@ -77,7 +80,8 @@ def test_ours_gives_the_samples_of_the_translated_module(kind, sample, worlds, s
     )
     for faults in ({}, {"cut": 1}):
         results = [
-            run(source, VllmServer, SCRIPTS[kind], faults, Sample(prompt="ab", **sample)) for source in (ported, OURS)
+            run(source, VllmServer, SCRIPTS[kind], faults, Sample(prompt="ab", **deepcopy(sample)))
+            for source in (ported, OURS)
         ]
         (theirs, one), (ours, other) = results
         assert told(ours) == told(theirs) and one.requests == other.requests and other.engine.violations == []

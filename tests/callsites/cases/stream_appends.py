@@ -1,5 +1,6 @@
 """Every chunk is put on the sample anew, with the checks that appending makes."""
 
+import copy
 import json
 
 from slime.rollout.sglang_rollout import GenerateState
@@ -10,7 +11,7 @@ from slime.utils.types import Sample
 async def generate(args, sample: Sample, sampling_params):
     state = GenerateState(args)
     ids = list(sample.tokens) or state.tokenizer.encode(sample.prompt, add_special_tokens=False)
-    before = (sample.response, sample.response_length, sample.rollout_log_probs, sample.loss_mask)
+    before = copy.deepcopy((sample.response, sample.response_length, sample.rollout_log_probs, sample.loss_mask))
     url = f"http://{args.sglang_router_ip}:{args.sglang_router_port}/generate"
     payload = {"input_ids": ids, "sampling_params": sampling_params, "return_logprob": True, "stream": True}
     meta = {}
@@ -23,7 +24,7 @@ async def generate(args, sample: Sample, sampling_params):
             meta = chunk.get("meta_info") or {}
             pairs = meta.get("output_token_logprobs") or []
             sample.tokens = list(ids)
-            sample.response, sample.response_length, sample.rollout_log_probs, sample.loss_mask = before
+            sample.response, sample.response_length, sample.rollout_log_probs, sample.loss_mask = copy.deepcopy(before)
             sample.append_response_tokens(
                 args,
                 tokens=[pair[1] for pair in pairs],

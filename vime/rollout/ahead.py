@@ -5,18 +5,14 @@ Its prompts are no longer in the data source, so that without this file they wou
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vime.rollout.data_source import DataSourceError
 from vime.rollout.groups import Group
-from vime.utils.atomic_file import write_atomic
-from vime.utils.sample_codec import decode, encode
-from vime.utils.types import Sample
+from vime.rollout.saved_state import plain, read_state, remove_state, samples, state_file, write_state
 
 
 @dataclass(frozen=True)
@@ -31,17 +27,10 @@ class Ahead:
 def save_ahead(args: Namespace, rollout_id: int, ahead: Ahead | None) -> None:
     """Write what was generated ahead of the checkpoint after `rollout_id`, or that nothing was. Raises DataSourceError."""
     path = _file(args.save, rollout_id)
-    try:
-        if ahead is None or ahead.rollout_id <= rollout_id:
-            path.unlink(missing_ok=True)  # of a run that passed here before
-            return
-        state = {"rollout_id": ahead.rollout_id, "groups": _plain(ahead.groups), "metrics": ahead.metrics}
-        write_atomic(path, json.dumps(encode(state)).encode())
-    except OSError as error:
-        raise DataSourceError(
-            f"{path} cannot be written ({error.strerror}): make room there, or name another folder with --save; the "
-            "checkpoint before is whole"
-        ) from error
+    if ahead is None or ahead.rollout_id <= rollout_id:
+        remove_state(path)  # of a run that passed here before
+    else:
+        write_state(path, {**vars(ahead), "groups": plain(ahead.groups)})
 
 
 def load_ahead(args: Namespace, rollout_id: int) -> Ahead | None:
@@ -49,24 +38,12 @@ def load_ahead(args: Namespace, rollout_id: int) -> Ahead | None:
     if args.load is None or rollout_id < 0:
         return None
     path = _file(args.load, rollout_id)
-    if not path.exists():
-        return None
-    try:
-        state = decode(json.loads(path.read_bytes()))
-        return Ahead(int(state["rollout_id"]), _samples(state["groups"]), state["metrics"])
-    except OSError as error:
-        raise DataSourceError(f"{path} cannot be read ({error.strerror}): make it readable, or load another") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataSourceError(f"{path} holds no rollout: {error!r}") from error
+    return read_state(path, "rollout", _ahead) if path.exists() else None
+
+
+def _ahead(state: Mapping[str, Any]) -> Ahead:
+    return Ahead(int(state["rollout_id"]), samples(state["groups"]), state["metrics"])
 
 
 def _file(folder: str, rollout_id: int) -> Path:
-    return Path(folder) / "rollout" / f"generated_ahead_{rollout_id}.json"
-
-
-def _plain(node: Any) -> Any:
-    return [_plain(item) for item in node] if isinstance(node, list) else node.to_dict()
-
-
-def _samples(node: Any) -> Any:
-    return [_samples(item) for item in node] if isinstance(node, list) else Sample.from_dict(node)
+    return state_file(folder, "generated_ahead", rollout_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
@@ -13,19 +12,15 @@ from vime.rollout.accounting import PromptsUnaccountedFor
 from vime.rollout.groups import Group, leaves, own_copy
 from vime.rollout.hooks import load_hook
 from vime.rollout.outstanding import Outstanding
-from vime.utils.atomic_file import write_atomic
+from vime.rollout.saved_state import DataSourceError, plain, read_state, samples, state_file, write_state
 from vime.utils.data import Dataset
 from vime.utils.processing_utils import load_processor, load_tokenizer
-from vime.utils.sample_codec import decode, encode
 from vime.utils.types import Sample
 
 __all__ = ["DataSource", "DataSourceError", "RolloutDataSource", "RolloutDataSourceWithBuffer", "pop_first"]
 
+_STATE = "global_dataset_state_dict"
 _CURSOR = ("sample_offset", "epoch_id", "sample_group_index", "sample_index")
-
-
-class DataSourceError(RuntimeError):
-    """The source of prompts cannot do what was asked; says what to do."""
 
 
 @runtime_checkable
@@ -88,7 +83,7 @@ class RolloutDataSource:
         if self.args.rollout_global_dataset:
             with self.lock:
                 state = self._state()
-            _write(_state_file(self.args.save, rollout_id), json.dumps(encode(state)).encode())
+            write_state(state_file(self.args.save, _STATE, rollout_id), state)
 
     def load(self, rollout_id: int | None = None) -> None:
         """Take up what `save(rollout_id)` wrote; nothing to do for the first rollout (None or -1), or without --load.
@@ -97,16 +92,13 @@ class RolloutDataSource:
         """
         if not self.args.rollout_global_dataset or self.args.load is None or rollout_id is None or rollout_id < 0:
             return
-        path = _state_file(self.args.load, rollout_id)
+        path = state_file(self.args.load, _STATE, rollout_id)
         if not path.exists():
             raise DataSourceError(
                 f"there is no {path}, so it is not known which prompts were used: load a checkpoint that has it, "
                 f"or begin anew with --start-rollout-id 0"
             )
-        try:
-            self._restore(decode(json.loads(path.read_bytes())))
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataSourceError(f"{path} holds no state of a data source: {error!r}") from error
+        read_state(path, "state of a data source", self._restore)
         self._order_epoch()
 
     def settle(self, trained: int, dropped: Mapping[str, int]) -> None:
@@ -222,10 +214,10 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
 
     def _state(self) -> dict[str, Any]:
         waiting = [*self.outstanding.groups(), *self.buffer]
-        return super()._state() | {"buffer": [_plain(group) for group in waiting]}
+        return super()._state() | {"buffer": plain(waiting)}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        buffer = [_samples(group) for group in state["buffer"]] if "buffer" in state else []
+        buffer = samples(state["buffer"]) if "buffer" in state else []
         super()._restore(state)
         self.buffer = buffer
 
@@ -262,27 +254,3 @@ def _dataset(args: Namespace) -> Dataset:
             "give another file with --prompt-data, or raise --rollout-max-prompt-len"
         )
     return dataset
-
-
-def _state_file(folder: str | None, rollout_id: int) -> Path:
-    if folder is None:
-        raise DataSourceError("there is no folder to save to: set --save")
-    return Path(folder) / "rollout" / f"global_dataset_state_dict_{rollout_id}.json"
-
-
-def _write(path: Path, state: bytes) -> None:
-    try:
-        write_atomic(path, state)
-    except OSError as error:
-        raise DataSourceError(
-            f"{path} cannot be written ({error.strerror}): make room there, or name another folder with --save; the "
-            "checkpoint before is whole"
-        ) from error
-
-
-def _plain(node: Any) -> Any:
-    return [_plain(item) for item in node] if isinstance(node, list) else node.to_dict()
-
-
-def _samples(node: Any) -> Any:
-    return [_samples(item) for item in node] if isinstance(node, list) else Sample.from_dict(node)

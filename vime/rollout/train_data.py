@@ -1,40 +1,20 @@
-"""Samples as columns for the trainer, with the invariants that every path to it must keep."""
+"""Samples as columns for the trainer; what must hold of each is in vime.rollout.sample_checks."""
 
 from __future__ import annotations
 
-import math
-import statistics
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from vime.errors import travels
 from vime.rollout.certainty import contradicted
 from vime.rollout.groups import Group, leaves
 from vime.rollout.hooks import load_hook
-from vime.rollout.rewarding import check_reward, reward_failed
+from vime.rollout.normalised_rewards import post_process_rewards
+from vime.rollout.sample_checks import SampleInvalid, check_sample
 from vime.utils.data import get_source
 from vime.utils.types import RolloutBatch, Sample
 
-__all__ = ["SampleInvalid", "convert_samples_to_train_data", "normalise_rewards", "post_process_rewards"]
-
-_STD_FLOOR = 1e-6
-# What an engine says of a token that has no probability, and how far above 0 rounding may bring one that is certain.
-_NO_LOGPROB, _ROUNDING = -9000.0, 1e-4
-_BY_GROUP = frozenset({"grpo", "gspo", "cispo", "reinforce_plus_plus_baseline"})
-_BY_DEVIATION = frozenset({"grpo", "gspo", "cispo"})
-
-
-@travels
-class SampleInvalid(ValueError):
-    """A sample that must not be trained on: names it, the column, and where in it."""
-
-    def __init__(self, sample: Sample, what: str, fix: str) -> None:
-        super().__init__(
-            f"sample {sample.index} (prompt {sample.group_index}, {sample.response_length} response tokens of "
-            f"{len(sample.tokens)}, {len(sample.weight_versions)} turn(s)): {what}; {fix}"
-        )
-        self.sample_index = sample.index
+__all__ = ["convert_samples_to_train_data"]
 
 
 def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | Sequence[Group]) -> RolloutBatch:
@@ -47,8 +27,8 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
 
     Raises SampleInvalid. Changes nothing but missing loss masks, and missing ids of fan-outs.
     """
-    if args.custom_convert_samples_to_train_data_path is not None:
-        return _hook(args, "custom_convert_samples_to_train_data_path")(args, leaves(samples))
+    if (path := args.custom_convert_samples_to_train_data_path) is not None:
+        return load_hook("custom_convert_samples_to_train_data_path", path)(args, leaves(samples))
     rollouts = _rollouts(samples)
     flat = [sample for rollout in rollouts for sample in rollout]
     if not flat:
@@ -79,60 +59,6 @@ def convert_samples_to_train_data(args: Namespace, samples: Sequence[Sample] | S
         "source_names": [get_source(sample) for sample in flat],
     }
     return batch | _optional_columns(args, flat)
-
-
-def post_process_rewards(args: Namespace, samples: Sequence[Sample]) -> tuple[list[float], list[float]]:
-    """(raw, normalised) rewards, by --custom-reward-post-process-path where there is one."""
-    if args.custom_reward_post_process_path is not None:
-        raw, rewards = _hook(args, "custom_reward_post_process_path")(args, samples)
-        if not len(raw) == len(rewards) == len(samples):
-            raise ValueError(
-                f"{args.custom_reward_post_process_path} gave {len(raw)} raw and {len(rewards)} normalised rewards "
-                f"for {len(samples)} samples"
-            )
-        return list(raw), list(rewards)
-    for sample in samples:
-        check_reward(sample, sample.reward, args.reward_key)
-    raw = [sample.get_reward_value(args) for sample in samples]
-    if args.advantage_estimator not in _BY_GROUP or not args.rewards_normalization:
-        return raw, list(raw)
-    by_deviation = args.advantage_estimator in _BY_DEVIATION and args.grpo_std_normalization
-    return raw, normalise_rewards(samples, raw, by_deviation)
-
-
-def normalise_rewards(samples: Sequence[Sample], rewards: Sequence[float], by_deviation: bool) -> list[float]:
-    """Each reward less its prompt's mean, over its prompt's deviation (GRPO, arXiv:2402.03300) if asked for.
-
-    A prompt's samples are those of its group_index, however many. A rollout that was fanned out counts once, by the mean
-    of its samples; a sample whose reward failed does not count, and gets 0. Deviation is that of a sample (n - 1), plus
-    1e-6.
-    """
-    by_prompt: dict[int, dict[Any, list[float]]] = {}
-    for position, (sample, reward) in enumerate(zip(samples, rewards, strict=True)):
-        if sample.group_index is None:
-            raise SampleInvalid(sample, "it belongs to no prompt", "set group_index, by which rewards are normalised")
-        if not reward_failed(sample):
-            key = ("alone", position) if sample.rollout_id is None else ("rollout", sample.rollout_id)
-            by_prompt.setdefault(sample.group_index, {}).setdefault(key, []).append(float(reward))
-    scale = {prompt: _mean_and_scale(found.values(), by_deviation) for prompt, found in by_prompt.items()}
-    result = []
-    for sample, reward in zip(samples, rewards, strict=True):
-        mean, width = scale.get(sample.group_index, (reward, 1.0))
-        result.append(0.0 if reward_failed(sample) else (float(reward) - mean) / width)
-    return result
-
-
-def _mean_and_scale(rollouts: Any, by_deviation: bool) -> tuple[float, float]:
-    values = [statistics.fmean(rewards) for rewards in rollouts]
-    mean = statistics.fmean(values)
-    if not by_deviation:
-        return mean, 1.0
-    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) if len(values) > 1 else 0.0
-    return mean, deviation + _STD_FLOOR
-
-
-def _hook(args: Namespace, kind: str) -> Any:
-    return load_hook(kind, getattr(args, kind))
 
 
 def _rollouts(samples: Sequence[Any]) -> list[list[Sample]]:
@@ -171,52 +97,6 @@ def _fill_loss_mask(sample: Sample) -> None:
         sample.loss_mask = [0] * sample.response_length
     elif sample.loss_mask is None:
         sample.loss_mask = [1] * sample.response_length
-
-
-def check_sample(args: Namespace, sample: Sample) -> None:
-    """Raises SampleInvalid unless the sample's arrays are aligned and its logprobs are what an engine can have said."""
-    length = sample.response_length
-    if length < 0 or length > len(sample.tokens):
-        raise SampleInvalid(sample, "the response is longer than all tokens", "tokens is prompt and response")
-    for name in ("loss_mask", "rollout_log_probs", "teacher_log_probs"):
-        values = getattr(sample, name)
-        if values is not None and len(values) != length:
-            raise SampleInvalid(sample, f"{name} has {len(values)} entries", "append with append_response_tokens")
-    if any(entry not in (0, 1) for entry in sample.loss_mask or ()):
-        raise SampleInvalid(sample, "loss_mask has other entries than 0 and 1", "1 is trained on")
-    if getattr(args, "loss_type", "policy_loss") == "policy_loss":
-        _check_log_probs(sample)
-    _check_top_p(args, sample)
-
-
-def _check_log_probs(sample: Sample) -> None:
-    trained = [i for i, on in enumerate(sample.loss_mask or ()) if on]
-    if not trained:
-        return
-    if sample.rollout_log_probs is None:
-        raise SampleInvalid(sample, "no rollout_log_probs", "keep those that the engine returned with the tokens")
-    for position in trained:
-        value = sample.rollout_log_probs[position]
-        if value is None or not math.isfinite(value) or not _NO_LOGPROB < value <= _ROUNDING:
-            raise SampleInvalid(
-                sample,
-                f"rollout_log_probs is {value} at response position {position}",
-                "a logprob is finite and at most 0; -9999 is the engine's word for none",
-            )
-
-
-def _check_top_p(args: Namespace, sample: Sample) -> None:
-    if getattr(args, "rollout_top_p", 1.0) == 1.0 or sample.remove_sample or not sample.response_length:
-        return
-    ids, offsets = sample.rollout_top_p_token_ids, sample.rollout_top_p_token_offsets
-    if ids is None or offsets is None:
-        raise SampleInvalid(sample, "no top-p token ids", "start the engine with --vllm-return-sampling-mask")
-    if len(offsets) != sample.response_length + 1 or int(offsets[-1]) != len(ids):
-        raise SampleInvalid(
-            sample,
-            f"{len(offsets)} top-p offsets up to {offsets[-1]} for {len(ids)} ids",
-            "there is one more than tokens",
-        )
 
 
 def _optional_columns(args: Namespace, samples: Sequence[Sample]) -> dict[str, list[Any]]:

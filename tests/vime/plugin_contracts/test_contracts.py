@@ -17,8 +17,9 @@ from vime.rollout.filter_hub.base_types import DynamicFilterOutput, call_dynamic
 from vime.rollout.groups import leaves
 from vime.rollout.hooks import HOOKS, check_hooks, load_hook
 from vime.rollout.rewarding import RewardRunner, check_reward
+from vime.rollout.sample_checks import check_sample
 from vime.rollout.sample_hooks import apply_rollout_sample_hooks
-from vime.rollout.train_data import check_sample, convert_samples_to_train_data
+from vime.rollout.train_data import convert_samples_to_train_data
 from vime.rollout.vllm_rollout import generate_and_rm
 from vime.utils.types import Sample
 

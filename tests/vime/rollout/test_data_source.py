@@ -144,6 +144,9 @@ def test_a_missing_or_broken_state_is_an_error(source, tmp_path):
         (tmp_path / "rollout/global_dataset_state_dict_3.json").write_text(text)
         with pytest.raises(DataSourceError, match="no state of a data source"):
             fresh.load(3)
+    (tmp_path / "rollout/global_dataset_state_dict_4.json").mkdir()
+    with pytest.raises(DataSourceError, match="cannot be read"):
+        fresh.load(4)
 
 
 def take_newest(args, rollout_id, buffer, num_samples):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from rollout_world import options
 
 from vime.rollout.rewarding import RewardInvalid
-from vime.rollout.train_data import SampleInvalid, convert_samples_to_train_data
+from vime.rollout.sample_checks import SampleInvalid
+from vime.rollout.train_data import convert_samples_to_train_data
 from vime.utils.types import Sample
 
 

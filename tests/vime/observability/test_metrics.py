@@ -104,10 +104,15 @@ def test_speed_of_a_rollout():
     assert found["effective_tokens_per_gpu_per_sec"] == 19 / 5 / 2 and found["longest_sample_tokens_per_sec"] == 1.6
     assert found["longest_sample_tokens_per_sec_without_non_generation"] == 2.0
     assert compute_perf_metrics_from_samples(options(), [], 5.0) == {"rollout_time": 5.0}
-    rows[0].trace = {
-        "events": [{"type": "span_end", "name": "vllm_generate", "attrs": {"e2e_latency": 0.25, "queue_time": None}}]
-    }
-    assert compute_perf_metrics_from_samples(options(), rows, 5.0)["request/e2e_latency/mean"] == 0.25
+
+
+@pytest.mark.parametrize("name", ["vllm_generate", "vllm_generate_stream"])
+def test_times_of_requests_are_those_that_the_engine_told(name):
+    rows = samples()
+    told = {"type": "span_end", "name": name, "attrs": {"e2e_latency": 0.25, "queue_time": None}}
+    rows[0].trace = {"events": [told, {**told, "name": "reward_model"}]}
+    found = compute_perf_metrics_from_samples(options(), rows, 5.0)
+    assert found["request/e2e_latency/mean"] == found["request/e2e_latency/max"] == 0.25
 
 
 def test_a_rollout_and_an_evaluation_reach_the_log(tmp_path):

@@ -4,6 +4,8 @@ import asyncio
 import copy
 import selectors
 
+from rollout_world import options, tiny_model, write_prompts
+
 from vime.rollout import fully_async_rollout
 from vime.rollout.data_source import RolloutDataSourceWithBuffer
 from vime.rollout.filter_hub.base_types import DynamicFilterOutput
@@ -12,6 +14,7 @@ from vime.rollout.rewarding import GENERATION_FAILED, give_up_on
 from vime.utils.types import Sample
 
 Status = Sample.Status
+SCRIPTED = "async_world.scripted"
 
 
 class Deadlock(AssertionError):
@@ -123,6 +126,23 @@ def keep(args, samples, **_):
 async def tell_version(versions, args):
     """In place of asking an engine."""
     versions._learn(args.world.version)
+
+
+def virtual(monkeypatch):
+    """A tiny model, no worker of another test, and engines that tell their weights at once."""
+    tiny_model(monkeypatch)
+    fully_async_rollout._Place.clear_instances()
+    monkeypatch.setattr("vime.rollout.fully_async.versions.Versions.ask", tell_version)
+
+
+def make_world(folder, plans=((1.0, 3, "done"),), aborting=False, kind=RolloutDataSourceWithBuffer, **more):
+    """`args`, a source of ten prompts, and the engines that `plans` say."""
+    saved = str(folder / "save")
+    own = {"custom_generate_function_path": SCRIPTED, "dynamic_sampling_filter_path": "async_world.keep", **more}
+    args = options(
+        prompt_data=write_prompts(folder / "p.jsonl"), save=saved, load=saved, world=World(plans, aborting), **own
+    )
+    return args, kind(args), args.world
 
 
 async def leave(source):

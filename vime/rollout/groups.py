@@ -12,7 +12,7 @@ from vime.utils.types import Sample
 
 __all__ = ["Group", "fresh", "in_order", "leaves", "name_leaves", "own_copy", "snapshot", "to_go_on"]
 
-Group = list[Any]
+Group = list[Sample | list[Sample]]
 """The samples of one prompt; a list stands for a sample that was fanned out."""
 
 _GROWING = ("metadata", "tokens", "loss_mask", "rollout_log_probs", "weight_versions", "spec_info", "prefix_cache_info")

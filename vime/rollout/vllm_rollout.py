@@ -183,7 +183,7 @@ async def generate_and_rm(
 )
 async def generate_and_rm_group(
     args: Namespace, group: Group, sampling_params: dict[str, Any], evaluation: bool = False
-) -> Group:
+) -> list[Sample] | list[list[Sample]]:
     """Generate a group's samples at once; a list for each sample whose generate function fans out.
 
     Where one of them fails the others are cancelled, and what it raised is raised.

@@ -179,10 +179,11 @@ def test_it_can_be_started_and_stopped_from_outside_of_the_loop(world):
         worker = AsyncRolloutWorker(args, source, concurrency=3)
         worker.start()
         until(lambda: worker.queue_size() >= 3)
+        assert [number for number, _ in worker.get_completed_groups(1)] == [0]
         worker.stop()
         source.check_balance()
         assert worker.queue_size() == 0 and source.outstanding.groups() == []
-        assert numbers(source.buffer) == list(range(source.sample_group_index))
+        assert numbers(source.buffer) == list(range(1, source.sample_group_index))
         worker.start()
         until(lambda: worker.queue_size() >= 3)
         worker.stop()

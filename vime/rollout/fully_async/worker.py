@@ -6,8 +6,9 @@ import asyncio
 import logging
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from vime.rollout import vllm_rollout
 from vime.rollout.base_types import RolloutFnTrainOutput
@@ -22,6 +23,8 @@ from vime.utils.async_utils import run
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 _BREATH = 0.05
 """Seconds before a group that was cut short is begun again, so that who aborts everything is not answered at once."""
 
@@ -34,8 +37,7 @@ class AsyncRolloutWorker:
     """One structured task: it takes groups from `data_buffer` and generates up to `concurrency` of them at once.
 
     What one of them raises ends the worker: the others are cancelled, every group goes back to `data_buffer`, and
-    `collect` raises it. Nothing here is touched by two event loops; `start`, `stop` and what reads may be called from
-    anywhere.
+    `collect` raises it. It lives in one event loop; upstream's methods may be called from there, or from where there is none.
     """
 
     def __init__(self, args: Namespace, data_buffer: Any, concurrency: int = 10) -> None:
@@ -67,10 +69,7 @@ class AsyncRolloutWorker:
 
     def get_completed_groups(self, limit: int | None = None) -> list[tuple[int, Group]]:
         """Take groups that are ready, `limit` at most, the oldest first, each with its number. They are the caller's."""
-        ready = len(self._in_hand.ready) if limit is None else min(limit, len(self._in_hand.ready))
-        taken = self._in_hand.take_ready(ready)
-        self._room.set()
-        return taken
+        return self._take(limit) if _in_a_loop() else run(_called(lambda: self._take(limit)))
 
     def queue_size(self) -> int:
         """Groups that are ready."""
@@ -93,9 +92,8 @@ class AsyncRolloutWorker:
         self.rollout_id, picked = rollout_id, None
         versions = self._in_hand.versions
         await versions.ask(self.args)
-        vllm_rollout.GenerateState(
-            self.args
-        ).aborted = False  # as every rollout begins; somebody may have aborted the last
+        # As every rollout begins; somebody may have aborted the last.
+        vllm_rollout.GenerateState(self.args).aborted = False
         self._wanted = self.args.rollout_batch_size
         self._room.set()
         try:
@@ -132,6 +130,12 @@ class AsyncRolloutWorker:
         if self._task is None or self._task.done():
             self._failures = RewardRunner(self.args).failures.copy()
             self._task = asyncio.create_task(self._run(), name="fully-async-rollout")
+
+    def _take(self, limit: int | None) -> list[tuple[int, Group]]:
+        ready = len(self._in_hand.ready)
+        taken = self._in_hand.take_ready(ready if limit is None else min(limit, ready))
+        self._room.set()
+        return taken
 
     async def _run(self) -> None:
         try:
@@ -217,8 +221,8 @@ class AsyncRolloutWorker:
         return output
 
 
-async def _called(function: Any) -> None:
-    function()
+async def _called(function: Callable[[], T]) -> T:
+    return function()
 
 
 def _in_a_loop() -> bool:

@@ -1,13 +1,9 @@
 """The ReTool example: conversations with a tool against an engine over HTTP; its prompt, its tools, its reward."""
 
 import asyncio
-import gc
 import json
 import logging
-import os
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -15,25 +11,17 @@ if __name__ == "__main__":  # pytest knows where the modules below are
     raise SystemExit(pytest.main([__file__, *sys.argv[1:]]))
 
 from engines import turn
-from generate_with_retool import (
-    execute_predictions,
-    format_conversation_with_tools,
-    postprocess_predictions,
-    postprocess_responses,
-    reward_func,
-)
+from generate_with_retool import format_conversation_with_tools, postprocess_predictions, reward_func
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retool_world import ANSWER, CALL, arguments, converse, use
-from sandbox_world import started
-from tool_calls import read_action
+from retool_world import ANSWER, CALL, arguments, converse, executed, use, use_real
 from tool_prompts import prompt_text
-from tool_sandbox import ToolRegistry, tool_registry
-from tool_settings import Settings, settings_of
+from tool_sandbox import tool_registry
+from tool_settings import Settings
 
 from vime.errors import RunError
 from vime.rollout.engine_call import GenerationFailed
-from vime.sandbox import Result, Sandbox
+from vime.sandbox import Result
 from vime.utils.types import Sample
 
 Status = Sample.Status
@@ -41,8 +29,6 @@ Status = Sample.Status
 
 @pytest.fixture(autouse=True)
 def sandbox(monkeypatch):
-    for name in [name for name in os.environ if name.startswith("RETOOL_")]:
-        monkeypatch.delenv(name)
     return use(monkeypatch)
 
 
@@ -113,6 +99,7 @@ def test_the_parameters_are_not_changed():
         ("length", Status.TRUNCATED, None, len(ANSWER)),
         ("repetition", Status.TRUNCATED, None, len(ANSWER)),
         ("abort", Status.ABORTED, "engine_abort", 0),
+        ("a word that is new", Status.ABORTED, "engine_error", 0),
     ],
 )
 def test_every_finish_reason(finish, status, reason, length):
@@ -303,30 +290,6 @@ def tool_specs():
     return asyncio.run(specs())
 
 
-def test_settings_come_from_args_before_the_environment():
-    args = arguments(retool_max_turns=3)
-    found = settings_of(
-        args, {"RETOOL_MAX_TURNS": "5", "RETOOL_PYTHON_MEMORY_LIMIT": "2GB", "RETOOL_PYTHON_TIMEOUT": "1.5"}
-    )
-    assert (found.max_turns, found.python_memory_limit, found.python_timeout) == (3, 2 << 30, 1.5)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("max_turn", 1, "retool_max_turns"),
-        ("max_turns", 0, "above 0"),
-        ("python_timeout", "inf", "finite"),
-        ("max_turns", "many", "whole number"),
-        ("sandbox", "none", "namespaces, rlimits"),
-        ("observation", "x", "{result}"),
-    ],
-)
-def test_a_setting_that_is_none_is_refused(name, value, said):
-    with pytest.raises(RunError, match=said):
-        settings_of(arguments(**{f"retool_{name}": value}), {})
-
-
 # ---- what a turn asks for
 
 
@@ -361,82 +324,6 @@ def test_tool_calls_are_read(turn, found):
     assert postprocess_predictions(turn) == found
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        ("{broken}", "no JSON"),
-        ('{"name": "code_interpreter", "arguments": {"code": "x"}', "no JSON"),
-        ("[" * 100_000, "nested too deep"),
-        ('{"name": ' + "9" * 5000 + "}", "no JSON"),
-        ("", "no JSON"),
-        ("[1]", "no JSON object"),
-        ('{"arguments": {}}', "no name"),
-        ('{"name": 3}', "no name"),
-        ('{"name": "code_interpreter", "arguments": "print(1)"}', "arguments of the tool call"),
-        ('{"name": "code_interpreter", "arguments": {}} then', "does not end"),
-        ('{"name": "sh\\ud800", "arguments": {}}', "there is no tool 'sh\\ud800'"),
-        ('{"name": "code_interpreter", "arguments": {"code": 5}}', "must be a string"),
-        ('{"name": "code_interpreter", "arguments": {"code": null}}', "must be a string"),
-        ('{"name": "code_interpreter"}', "must be a string"),
-        ('{"name": "code_interpreter", "arguments": {"code": " "}}', "no code"),
-    ],
-)
-def test_what_cannot_be_called_is_told_to_the_model(call, said, sandbox):
-    sample, _ = converse([f"<tool_call>{call}</tool_call>", ANSWER], rollout_max_context_len=200_000)
-    told = sample.response.removeprefix(f"<tool_call>{call}</tool_call>")
-    assert told.startswith("[Error: ") and said in told and told.endswith(f"]{ANSWER}")
-    assert (sample.status, sandbox.codes) == (Status.COMPLETED, [])
-
-
-def test_the_observation_of_a_turn_alone():
-    async def observed(*turns):
-        return [await execute_predictions(one) for one in turns]
-
-    called, answered, neither = asyncio.run(observed(CALL, ANSWER, "hm"))
-    assert called == ("\n\n<interpreter>\nOutput:\n1\n</interpreter>\n\n", False)
-    assert answered == ("", True)
-    assert not neither[1] and "<code>" in neither[0] and "\\boxed" in neither[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        (f"a {CALL} b {CALL} c", f"a {CALL} b {CALL}"),
-        ("<code>x</code> y <code>", "<code>x</code>"),
-        ("```python\nx\n``` y", "```python\nx\n```"),
-        (f"so {ANSWER} and on", f"so {ANSWER}"),
-        ("plain <tool_call>", "plain <tool_call>"),
-    ],
-)
-def test_what_follows_an_action_is_cut_off(text, kept):
-    assert postprocess_responses(text) == kept
-
-
-def test_reading_a_turn_takes_time_that_grows_with_its_length_alone():
-    for text in ("<tool_call>" * 50_000, "<tool_call>" + " " * 500_000, "Answer: \\boxed{" * 20_000):
-        read_action(text), postprocess_responses(text)
-
-
-PIECES = [
-    "<tool_call>",
-    "</tool_call>",
-    '{"name": "code_interpreter", "arguments": {"code": "',
-    '"}}',
-    "<code>",
-    "</code>",
-]
-PIECES += ["```python\n", "```", "Answer: \\boxed{", "}", "\n", "é", "[", "9"]
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_size=12).map("".join))
-def test_whatever_a_turn_is_it_can_be_read(text):
-    action = read_action(text)
-    assert action.kind in ("answer", "call", "broken", "none") and isinstance(action.arguments, dict)
-    assert text.startswith(postprocess_responses(text))
-    assert postprocess_predictions(text)[0] in ("answer", "code", None)
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     script=st.lists(
@@ -460,97 +347,11 @@ def test_whatever_happens_the_sample_is_coherent(script, limit):
         assert len(request["token_ids"]) + request["sampling_params"]["max_tokens"] <= limit
 
 
-# ---- tools
-
-
-@pytest.mark.parametrize("places", [1, 3])
-def test_no_more_calls_run_than_there_are_permits(places, sandbox):
-    sandbox.hold = 0.01
-
-    async def calls():
-        tools = ToolRegistry(arguments(retool_tool_concurrency=places))
-        code = {"code": "x"}
-        return await asyncio.wait_for(
-            asyncio.gather(*(tools.execute_tool("code_interpreter", code) for _ in range(12))), 5
-        )
-
-    assert len(asyncio.run(calls())) == 12
-    assert (sandbox.most, sandbox.places) == (places, places)
-
-
-def test_other_tools_share_the_permits(sandbox):
-    running = most = 0
-
-    async def slow(arguments):
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        await asyncio.sleep(0.01)
-        running -= 1
-        return "done"
-
-    async def calls():
-        tools = ToolRegistry(arguments(retool_tool_concurrency=2))
-        tools.register_tool("slow", {}, slow)
-        return await asyncio.gather(*(tools.execute_tool("slow", {}) for _ in range(6)))
-
-    assert asyncio.run(calls()) == ["done"] * 6 and most == 2
-
-
-def test_the_sandbox_gets_its_limits_from_the_settings(sandbox):
-    converse([ANSWER], retool_python_timeout=3.0, retool_python_memory_limit="64MB", retool_sandbox="rlimits")
-    assert sandbox.mode == "rlimits"
-    assert (sandbox.limits.wall, sandbox.limits.cpu, sandbox.limits.memory) == (3.0, 3, 64 << 20)
-
-
-def test_each_event_loop_has_its_own_permits():
-    args = arguments(retool_tool_concurrency=1)
-
-    async def calls():
-        tools = tool_registry(args)
-        return await asyncio.gather(*(tools.execute_tool("code_interpreter", {"code": "x"}) for _ in range(3)))
-
-    assert asyncio.run(calls()) == asyncio.run(calls()) == ["1"] * 3
-
-
-@pytest.mark.parametrize(
-    ("result", "told"),
-    [
-        (Result("6\n", "", 0, "exit", 0.0), "6"),
-        (Result("6\n", "warned\n", 0, "exit", 0.0), "6\n\nErrors:\nwarned"),
-        (Result("", "", 0, "exit", 0.0), ""),
-        (Result("6\n", "Traceback\n", 1, "exit", 0.0), "Error: it ended with exit code 1\n6\nTraceback"),
-        (Result("", "", None, "wall", 0.0), "Error: it took longer than 120 seconds"),
-        (Result("", "", None, "memory", 0.0), f"Error: it took more than {4 << 30} bytes of memory"),
-    ],
-)
-def test_what_a_tool_says(result, told, sandbox):
-    sandbox.outputs = [result]
-    sample, _ = converse([CALL, ANSWER])
-    assert sample.response == f"{CALL}[{told}]{ANSWER}"
-
-
 # ---- the real sandbox
 
 
-@pytest.fixture
-def real(monkeypatch, sandbox):
-    started("namespaces").close()  # or the test is skipped
-    monkeypatch.setattr("tool_sandbox.Sandbox", Sandbox)
-
-
-def executed(*codes, **more):
-    async def run():
-        tools = ToolRegistry(arguments(retool_tool_concurrency=2, **more))
-        try:
-            return [await tools.execute_tool("code_interpreter", {"code": code}) for code in codes]
-        finally:
-            tools.close()
-
-    return asyncio.run(run())
-
-
-def test_code_runs_in_the_sandbox(real, caplog, tmp_path, monkeypatch):
+def test_code_runs_in_the_sandbox(caplog, tmp_path, monkeypatch):
+    use_real(monkeypatch)
     (secret := tmp_path / "secret").write_text("hidden")
     monkeypatch.setenv("RETOOL_SECRET", "hidden")
     with caplog.at_level(logging.INFO):
@@ -562,35 +363,6 @@ def test_code_runs_in_the_sandbox(real, caplog, tmp_path, monkeypatch):
     assert "FileNotFoundError" in found[2] and "PermissionError" in found[4] and "UnicodeEncodeError" in found[5]
     assert found[6].startswith("Error: it ") and "1 seconds" in found[6]
     assert "sandbox namespaces" in caplog.text and "network: on" in caplog.text and "hidden" not in str(found)
-
-
-def test_weak_protection_is_only_by_name_and_is_warned_of(real, caplog):
-    assert executed("print(1)", retool_sandbox="rlimits") == ["1"]
-    assert "host's files: OFF" in caplog.text and caplog.records[-1].levelname == "WARNING"
-
-
-def open_descriptors():
-    gc.collect()
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())
-
-
-def test_a_thousand_calls_leak_no_descriptor(real):
-    async def calls():
-        tools = ToolRegistry(arguments(retool_tool_concurrency=2))
-
-        async def some(count):
-            work = (tools.execute_tool("code_interpreter", {"code": "print(1)"}) for _ in range(count))
-            assert set(await asyncio.gather(*work)) == {"1"}
-
-        try:
-            await some(20)
-            before = open_descriptors()
-            await some(1000)
-            return open_descriptors() - before
-        finally:
-            tools.close()
-
-    assert asyncio.run(calls()) <= 0
 
 
 # ---- rewards
@@ -625,10 +397,3 @@ def test_labels_and_what_is_no_sample():
     assert reward(ANSWER, label=None)["score"] < 0
     with pytest.raises(TypeError, match="group-rm"):
         asyncio.run(reward_func(arguments(), [Sample()]))
-
-
-@pytest.mark.parametrize("turn_", ["```python" + "\n" * 2000 + "x", "<code>" * 20_000])
-def test_what_is_opened_and_never_closed_is_read_at_once(turn_):
-    began = time.process_time()
-    assert read_action(turn_).kind == "none" and postprocess_responses(turn_) == turn_
-    assert time.process_time() - began < 1

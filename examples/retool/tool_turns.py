@@ -53,7 +53,8 @@ def turn_params(sample: Sample, sampling_params: Mapping[str, Any], left: int) -
 
 
 def unusable(answer: Any) -> str | None:
-    """Why an answer cannot be trained on, in the word of `vime.utils.aborted`; None where it can."""
+    """Why an answer cannot be trained on, in the word of `vime.utils.aborted`; None where it can. (One whose logprobs are
+    not one a token is none: the seam raises.)"""
     kind = answer.finish_type
     if kind == "abort":
         return "engine_abort"
@@ -64,8 +65,6 @@ def unusable(answer: Any) -> str | None:
     log_probs = answer.log_probs
     if log_probs is None:
         return "no_logprobs"
-    if len(log_probs) != len(answer.token_ids):
-        return "logprobs_mismatch"
     if not all(isinstance(one, int | float) and math.isfinite(one) for one in log_probs):
         return "logprobs_not_finite"
     return None

@@ -1,5 +1,6 @@
-"""Upstream's behaviours stand in ours: each has a test that passes, and that fails when the behaviour is taken out."""
+"""Upstream's behaviours, and guards of ours: each has a test that passes, and that fails when the behaviour is taken out."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -22,11 +23,12 @@ class Behaviour:
     """One entry of a table beside this file."""
 
     name: str
-    pull_request: int
     file: str
     take_out: str
     put: str
     test: str
+    pull_request: int | None = None
+    """Upstream's that brought it; none for what is ours."""
 
 
 BEHAVIOURS = [
@@ -60,17 +62,23 @@ def without(copy: Path) -> Iterator:
         text = file.read_text()
         assert text.count(behaviour.take_out) == 1, f"{behaviour.take_out!r} does not stand once in {behaviour.file}"
         changed.append((file, text))
-        file.write_text(text.replace(behaviour.take_out, behaviour.put))
+        _write(file, text.replace(behaviour.take_out, behaviour.put))
 
     yield take_out
     for file, text in changed:
-        file.write_text(text)
+        _write(file, text)
+
+
+def _write(file: Path, text: str) -> None:
+    """And forget its bytecode, which a change of the same size within a second would not outdate."""
+    file.write_text(text)
+    Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
 
 
 def run(folder: Path, *tests: str) -> subprocess.CompletedProcess:
     """pytest on the copy."""
     words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -79,7 +87,7 @@ def test_each_has_a_test_that_passes(copy):
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda one: f"{one.pull_request}: {one.name}")
+@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda one: f"{one.pull_request or 'ours'}: {one.name}")
 def test_taken_out_its_test_fails(copy, without, behaviour):
     without(behaviour)
     done = run(copy, behaviour.test)

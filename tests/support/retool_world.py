@@ -1,15 +1,17 @@
 """The ReTool example's modules, an engine and a sandbox that answer from scripts, and conversations with them."""
 
 import asyncio
+import os
 
 import tool_sandbox
 from doubles import ByteTokenizer
 from engines import VllmServer, turn
 from generate_with_retool import generate
 from rollout_world import options
+from sandbox_world import started
 
 from vime.rollout import vllm_rollout
-from vime.sandbox import Protection, Result
+from vime.sandbox import Protection, Result, Sandbox
 from vime.utils.types import Sample
 
 CALL = '<tool_call>\n{"name": "code_interpreter", "arguments": {"code": "print(1)"}}\n</tool_call>'
@@ -44,12 +46,20 @@ class Script:
 
 
 def use(monkeypatch, sandbox=None):
-    """The tokenizer of bytes for the checkpoint's, and a scripted sandbox for the real one."""
+    """The tokenizer of bytes for the checkpoint's, and a scripted sandbox for the real one; no settings of the machine's."""
+    for name in [name for name in os.environ if name.startswith("RETOOL_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setattr(vllm_rollout, "load_tokenizer", lambda *_, **__: ByteTokenizer())
     monkeypatch.setattr(vllm_rollout, "load_processor", lambda *_, **__: None)
     sandbox = sandbox or Script()
     monkeypatch.setattr(tool_sandbox, "Sandbox", sandbox)
     return sandbox
+
+
+def use_real(monkeypatch):
+    """The real sandbox; the test is skipped where the system allows none."""
+    started("namespaces").close()
+    monkeypatch.setattr(tool_sandbox, "Sandbox", Sandbox)
 
 
 def arguments(**more):
@@ -90,3 +100,16 @@ def check_in_step(sample):
     assert sample.rollout_log_probs is None or len(sample.rollout_log_probs) == length
     tokens = sample.tokens[len(sample.tokens) - length :]
     assert sample.response == (ByteTokenizer().decode(tokens) if tokens else "")
+
+
+def executed(*codes, **more):
+    """What the real tool says to each code in turn."""
+
+    async def run():
+        tools = tool_sandbox.ToolRegistry(arguments(retool_tool_concurrency=2, **more))
+        try:
+            return [await tools.execute_tool("code_interpreter", {"code": code}) for code in codes]
+        finally:
+            tools.close()
+
+    return asyncio.run(run())

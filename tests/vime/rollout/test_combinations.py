@@ -56,9 +56,23 @@ def _tables() -> list[list[list[str]]]:
     return [table[2:] for table in found if table]
 
 
-def test_the_page_has_every_combination_once() -> None:
+def test_the_page_has_every_combination_once_and_says_what_it_comes_to() -> None:
     rows = [Row(*(cell == "yes" for cell in cells[: len(COLUMNS)])) for cells in _tables()[0]]
     assert rows == ROWS
+    assert [cells[len(COLUMNS)] for cells in _tables()[0]] == [_comes_to(row) for row in ROWS]
+
+
+def _comes_to(row: Row) -> str:
+    """In the page's words; what each of them means is tested below."""
+    of_a_fan_out = "all leaves of a group" if row.by_group else "a fan-out"
+    who = "a fan-out that" if row.partial and row.fans_out else "what"
+    said = {
+        "begun without waiting for a rollout": row.beside,
+        f"one call of the reward for {of_a_fan_out if row.fans_out else 'a group'}": row.by_group or row.fans_out,
+        f"{who} was cut short {'goes on' if _goes_on(row) else 'begins anew'}": True,
+        "the generate function streams and returns several": row.fans_out and row.streams,
+    }
+    return "works: " + "; ".join(words for words, holds in said.items() if holds)
 
 
 async def _fan_out(args, sample, sampling_params, one):

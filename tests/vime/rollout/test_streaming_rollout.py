@@ -11,6 +11,7 @@ from vime.backends.vllm_utils.seam import IncompleteAnswer, UnsupportedRequest
 from vime.rollout.data_source import RolloutDataSourceWithBuffer
 from vime.rollout.engine_call import GenerationFailed
 from vime.rollout.groups import leaves, snapshot, to_go_on
+from vime.rollout.partial_sample import PartialSample
 from vime.rollout.vllm_rollout import generate, generate_rollout
 from vime.utils.http_client import HttpStatusError
 from vime.utils.types import Sample
@@ -70,7 +71,9 @@ def test_the_same_sample_comes_out_of_every_wire(data):
     assert (sample.response, sample.status, sample.weight_versions) == ("hello", Status.COMPLETED, ["3"])
     assert sample.tokens == list(b"abhello") and aligned(sample) and sample.rollout_log_probs == [-0.5] * 5
     assert sample.prefix_cache_info.total_prompt_tokens == 2 and len(server.requests) == 1
-    assert spans_of(sample)["weight_versions"] == VERSIONS and "malformed_events" not in spans_of(sample)
+    span = spans_of(sample)
+    assert span["weight_versions"] == VERSIONS and "malformed_events" not in span
+    assert (span["prompt_tokens"], span["completion_tokens"], span["finish_reason"]) == (2, 5, "stop")
 
 
 def test_plain_and_streamed_samples_are_the_same():
@@ -93,6 +96,22 @@ def test_nothing_is_asked_where_nothing_is_left_and_the_parameters_stay():
     params = {"max_new_tokens": 1}
     sample, server = stream([turn("x")], partial(), params=params)
     assert sample.status is Status.TRUNCATED and server.requests == [] and params == {"max_new_tokens": 1}
+
+
+def test_a_chunk_is_added_to_what_is_there_which_is_not_made_anew(monkeypatch):
+    """So that it costs what it brings, however long the answer is."""
+    lists = []
+
+    def add(partial, delta, original=PartialSample.add):
+        original(partial, delta)
+        sample = partial.sample
+        lists.append((sample.tokens, sample.loss_mask, sample.rollout_log_probs, sample.rollout_top_p_token_ids))
+
+    monkeypatch.setattr(PartialSample, "add", add)
+    stream(
+        WireServer(wire(*(chunk("x", sampling_mask=[[7]]) for _ in range(9)), chunk("y", "stop", sampling_mask=[[7]])))
+    )
+    assert len(lists) == 10 and all(one is first for row in lists for one, first in zip(row, lists[0], strict=True))
 
 
 def test_lists_that_others_hold_stay_as_they_are():

@@ -10,23 +10,24 @@ import hashlib
 import importlib.metadata
 import json
 import os
-import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import rev3
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from prepared import STAMP, filled
+
 HERE = Path(__file__).parent
 SOURCES = ("prepare.py", "rev3.py", "warm_start.py", "model/config.json")
-STAMP = "prepared.json"
 TOO_GOOD = 0.15
 """Greedy accuracy above which the run would have nothing to show."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """The exit status: 0, or 1 where the warm model is right too often already."""
+    """The exit status. Raises SystemExit where the warm model is right too often already."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=HERE / "out", help="the folder to fill")
     parser.add_argument("--seed", type=int, default=0, help="of the split, the weights and the demonstrations")
@@ -37,18 +38,13 @@ def main(argv: list[str] | None = None) -> int:
     if before.get("inputs") == inputs:
         print(f"{asked.out} is ready: greedy accuracy on held-out prompts {before['greedy_accuracy']:.3f}")
         return 0
-    refuse_to_overwrite(asked.out)
     begun = time.monotonic()
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{asked.out.name}.", dir=asked.out.parent) as scratch:
-        folder = Path(scratch) / "out"
+    with filled(asked.out) as folder:
         measured = fill(folder, asked.seed, asked.tied)
         stamp = {"inputs": inputs, **measured, "seconds": round(time.monotonic() - begun, 1)}
         (folder / STAMP).write_text(json.dumps(stamp, indent=2) + "\n", "utf-8")
-        if measured["greedy_accuracy"] > TOO_GOOD:
-            print(f"error: the warm model is right in {measured['greedy_accuracy']:.3f} already; take another --seed")
-            return 1
-        put_in_place(folder, asked.out)
+        if (right := measured["greedy_accuracy"]) > TOO_GOOD:
+            raise SystemExit(f"error: the warm model is right in {right:.3f} already; take another --seed")
     print(f"{asked.out} is ready after {stamp['seconds']} s")
     return 0
 
@@ -72,7 +68,7 @@ def fill(folder: Path, seed: int, tied: bool) -> dict[str, float]:
     """Write everything into a new folder; what was measured of the model."""
     questions = rev3.split(seed)
     warm = folder / "warm"
-    warm.mkdir(parents=True)
+    warm.mkdir()
     (folder / "train.jsonl").write_text(rev3.lines(questions.train), "utf-8")
     (folder / "heldout.jsonl").write_text(rev3.lines(questions.held_out), "utf-8")
     rev3.save_tokenizer(warm)
@@ -107,18 +103,6 @@ def tell(step: int, steps: int, loss: float, begun: float) -> None:
     if live or step % 50 == 0:
         text = f"warm start: step {step}/{steps}, loss {loss:.3f}, {time.monotonic() - begun:.0f} s"
         print(f"\r{text}" if live else text, end="" if live and step < steps else "\n", flush=True)
-
-
-def refuse_to_overwrite(out: Path) -> None:
-    """A folder of something else stays."""
-    if out.exists() and not (out / STAMP).exists() and (not out.is_dir() or any(out.iterdir())):
-        raise SystemExit(f"error: {out} holds something else; name another folder with --out")
-
-
-def put_in_place(folder: Path, out: Path) -> None:
-    """All of it at once, in place of what an earlier run made."""
-    shutil.rmtree(out, ignore_errors=True)
-    folder.rename(out)
 
 
 if __name__ == "__main__":

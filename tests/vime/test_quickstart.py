@@ -78,17 +78,3 @@ def test_the_warm_model_prefers_a_wrong_answer_and_knows_the_right_one(tmp_path,
     assert "is ready: greedy accuracy" in again.stdout
     assert (tmp_path / "out/warm/model.safetensors").stat().st_mtime_ns == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_folder_of_something_else_stays(tmp_path, rev3):
-    from prepare import refuse_to_overwrite
-
-    (tmp_path / "mine").mkdir()
-    refuse_to_overwrite(tmp_path / "mine")
-    refuse_to_overwrite(tmp_path / "none")
-    (tmp_path / "mine/thesis.txt").write_text("years of work")
-    for path in (tmp_path / "mine", tmp_path / "mine/thesis.txt"):
-        with pytest.raises(SystemExit, match="holds something else"):
-            refuse_to_overwrite(path)
-    (tmp_path / "mine/prepared.json").write_text("{}")
-    refuse_to_overwrite(tmp_path / "mine")

@@ -8,15 +8,16 @@ Takes a few seconds, most of them imports. One tool call is made, to see what th
 import argparse
 import asyncio
 import json
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import products
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from prepared import STAMP, filled
+
 HERE = Path(__file__).parent
-STAMP = "prepared.json"
 CONVERSATIONS, BY_TOOL, HELD_OUT = 25_600, 0.35, 200
 
 
@@ -29,13 +30,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--by-tool", type=float, default=BY_TOOL, help="share of them that asks the interpreter")
     parser.add_argument("--held-out", type=int, default=HELD_OUT, help="problems that nothing is trained on")
     asked = parser.parse_args(argv)
-    refuse_to_overwrite(asked.out)
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{asked.out.name}.", dir=asked.out.parent) as scratch:
-        folder = Path(scratch) / "out"
+    with filled(asked.out) as folder:
         told = fill(folder, asked)
-        shutil.rmtree(asked.out, ignore_errors=True)
-        folder.rename(asked.out)
     print(f"{asked.out} is ready: {told}")
     return 0
 
@@ -45,7 +41,7 @@ def fill(folder: Path, asked: argparse.Namespace) -> str:
     form, parts = asyncio.run(form_of_the_rollout()), products.split(asked.seed, asked.held_out)
     talks = products.conversations(parts.train, asked.conversations, asked.by_tool, form, asked.seed)
     fresh = folder / "fresh"
-    fresh.mkdir(parents=True)
+    fresh.mkdir()
     write(folder / "sft.jsonl", ({"messages": talk} for talk in talks))
     write(folder / "train.jsonl", products.problems(parts.train))
     write(folder / "heldout.jsonl", products.problems(parts.held_out))
@@ -90,12 +86,6 @@ def save_model(folder: Path, seed: int) -> int:
 def write(path: Path, rows: object) -> None:
     """A file of JSON lines."""
     path.write_text(products.lines(rows), "utf-8")
-
-
-def refuse_to_overwrite(out: Path) -> None:
-    """A folder of something else stays."""
-    if out.exists() and not (out / STAMP).exists() and (not out.is_dir() or any(out.iterdir())):
-        raise SystemExit(f"error: {out} holds something else; name another folder with --out")
 
 
 if __name__ == "__main__":

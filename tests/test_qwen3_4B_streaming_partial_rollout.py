@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))
 
-from gpu_runs import DATA, check, fetch, missing, run
+from gpu_runs import DATA, check, fetch, learning_words, missing, run
 
 MODEL_NAME = "Qwen3-4B"
 NUM_GPUS = 8
@@ -22,30 +22,22 @@ ROLLOUTS, PROMPTS, ASKED, SAMPLES = 3, 4, 8, 4
 
 def train_words(model: Path, data: Path) -> list[str]:
     """The run's options."""
-    ckpt_args = ["--hf-checkpoint", str(model)]
     rollout_args = [
         *("--custom-generate-function-path", "vime.rollout.vllm_streaming_rollout.generate_streaming"),
-        *("--prompt-data", str(data), "--input-key", "prompt", "--label-key", "label"),
-        *("--apply-chat-template", "--rollout-shuffle", "--rm-type", "deepscaler"),
-        *("--num-rollout", str(ROLLOUTS), "--rollout-batch-size", str(PROMPTS), "--n-samples-per-prompt", str(SAMPLES)),
         *("--over-sampling-batch-size", str(ASKED), "--partial-rollout", "--mask-offpolicy-in-partial-rollout"),
-        *("--rollout-max-response-len", "4096", "--rollout-temperature", "0.8"),
-        *("--global-batch-size", str(PROMPTS * SAMPLES), "--balance-data"),
+        *("--rollout-max-response-len", "4096"),
     ]
-    perf_args = ["--tensor-model-parallel-size", "2", "--sequence-parallel"]
-    perf_args += ["--recompute-granularity", "full", "--recompute-method", "uniform", "--recompute-num-layers", "1"]
-    perf_args += ["--use-dynamic-batch-size", "--max-tokens-per-gpu", "8192"]
-    grpo_args = ["--advantage-estimator", "grpo", "--eps-clip", "0.2", "--eps-clip-high", "0.28"]
-    optimizer_args = ["--lr", "1e-6", "--lr-decay-style", "constant", "--weight-decay", "0.1", "--adam-beta2", "0.98"]
-    vllm_args = ["--rollout-num-gpus-per-engine", "2", "--vllm-gpu-memory-utilization", "0.8"]
-    place_args = ["--actor-num-nodes", "1", "--actor-num-gpus-per-node", "4", "--rollout-num-gpus", "4"]
-    place_args += ["--num-gpus-per-node", str(NUM_GPUS)]
-    groups = (ckpt_args, rollout_args, perf_args, grpo_args, optimizer_args, vllm_args, place_args, ["--ci-test"])
-    return [word for group in groups for word in group]
+    place_args = [
+        *("--num-gpus-per-node", str(NUM_GPUS), "--actor-num-nodes", "1", "--actor-num-gpus-per-node", "4"),
+        *("--rollout-num-gpus", "4", "--rollout-num-gpus-per-engine", "2", "--vllm-gpu-memory-utilization", "0.8"),
+        *("--tensor-model-parallel-size", "2", "--sequence-parallel", "--max-tokens-per-gpu", "8192"),
+        *("--recompute-granularity", "full", "--recompute-method", "uniform", "--recompute-num-layers", "1"),
+    ]
+    return [*learning_words(model, data, ROLLOUTS, PROMPTS, SAMPLES), *rollout_args, *place_args]
 
 
 def execute() -> None:
-    """Train; every rollout gives back what was cut short, and takes it up again."""
+    """Train; every rollout gives back what was cut short, and the next takes it up again."""
     steps = run(train_words(fetch(MODEL_NAME), DATA), NUM_GPUS, "train.py")
     check(steps, ROLLOUTS, PROMPTS)
     assert all(step["rollout/prompts_buffered"] > 0 for step in steps), "nothing was cut short"

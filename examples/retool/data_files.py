@@ -134,10 +134,11 @@ def _parsed(line: str) -> Row:
 
 def _parquet_rows(path: Path) -> Iterator[tuple[str, Read]]:
     number = 0
-    for batch in _parquet().ParquetFile(path).iter_batches(_BATCH):
-        for row in batch.to_pylist():
-            number += 1
-            yield f"{path}, row {number}", lambda row=row: row
+    with _parquet().ParquetFile(path) as file:
+        for batch in file.iter_batches(_BATCH):
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{path}, row {number}", lambda row=row: row
 
 
 _READERS = {".jsonl": _json_lines, ".parquet": _parquet_rows}

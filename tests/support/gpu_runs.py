@@ -37,6 +37,18 @@ def fetch(model: str) -> Path:
     return place
 
 
+def learning_words(model: Path, data: Path, rollouts: int, prompts: int, samples: int) -> list[str]:
+    """The options that these runs share: what is learnt, how much of it, and how."""
+    return [
+        *("--hf-checkpoint", str(model), "--prompt-data", str(data), "--input-key", "prompt", "--label-key", "label"),
+        *("--apply-chat-template", "--rollout-shuffle", "--rm-type", "deepscaler", "--rollout-temperature", "0.8"),
+        *("--num-rollout", str(rollouts), "--rollout-batch-size", str(prompts), "--n-samples-per-prompt", str(samples)),
+        *("--global-batch-size", str(prompts * samples), "--balance-data", "--use-dynamic-batch-size"),
+        *("--advantage-estimator", "grpo", "--eps-clip", "0.2", "--eps-clip-high", "0.28"),
+        *("--lr", "1e-6", "--lr-decay-style", "constant", "--weight-decay", "0.1", "--adam-beta2", "0.98", "--ci-test"),
+    ]
+
+
 def run(words: Sequence[str], gpus: int, script: str) -> list[dict[str, float]]:
     """Run one of the training scripts as a job of Ray's; the figures of each rollout. Raises where it fails."""
     log = FOLDER / "log" / script.removesuffix(".py") / str(os.getpid())

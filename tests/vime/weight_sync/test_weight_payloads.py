@@ -1,6 +1,8 @@
 """What is sent to vLLM's own transfer engines is what their own validation takes."""
 
 import dataclasses
+import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("vllm.distributed.weight_transfer.base")
 
-from sync_doubles import METAS, PLAN
+from sync_doubles import METAS, PLAN, ScriptedEngine
 
 from vime.backends.megatron_utils.update_weight.engines import Delivery
 from vime.backends.megatron_utils.update_weight.transports.ipc import IpcTransport
@@ -20,8 +22,12 @@ TENSORS = [(meta.name, torch.full(meta.shape, float(number))) for number, meta i
 class Taker:
     """An engine that has the given dataclasses of vLLM read what it is sent."""
 
-    def __init__(self, url, init, update):
+    def __init__(self, url, init, update, workers=1):
         self.url, self._init, self._update, self.inits, self.updates = url, init, update, [], []
+        self._workers = workers
+
+    def world_size(self):
+        return self._workers
 
     def init_weight_transfer_engine(self, info):
         self.inits.append(self._init(**info))
@@ -36,15 +42,15 @@ def test_nccl():
     group, sent = SimpleNamespace(destroy=lambda: None), []
     transport = NcclTransport(
         address="10.0.0.1",
-        workers=2,
         buffer_bytes=1024,
         open_group=lambda info: group,
         produce=lambda pairs, group, size: sent.extend(name for name, _ in pairs),
     )
-    engines = [Taker(url, NCCLWeightTransferInitInfo, NCCLWeightTransferUpdateInfo) for url in ("a", "b")]
+    kinds = NCCLWeightTransferInitInfo, NCCLWeightTransferUpdateInfo
+    engines = [Taker("a", *kinds, workers=2), Taker("b", *kinds, workers=1)]
     transport.connect(engines)
     inits = [engine.inits[0] for engine in engines]
-    assert [(one.rank_offset, one.world_size, one.packed) for one in inits] == [(1, 5, True), (3, 5, True)]
+    assert [(one.rank_offset, one.world_size, one.packed) for one in inits] == [(1, 4, True), (3, 4, True)]
     transport.send(engines, TENSORS, PLAN, delivery := Delivery())
     assert delivery.touched == {"a", "b"} and not delivery.failed
     for engine in engines:
@@ -52,6 +58,31 @@ def test_nccl():
         assert [getattr(torch, name) for name in engine.updates[0].dtype_names] == [torch.float32] * 3
     with pytest.raises(RuntimeError, match="at once"):
         transport.send(engines[:1], TENSORS, PLAN, Delivery())
+
+
+def test_a_trainer_that_fails_does_not_wait_for_engines_that_wait_for_it():
+    freed = threading.Event()
+
+    class Waits(ScriptedEngine):
+        def update_weights(self, info):
+            freed.wait(20)
+
+    def produce(pairs, group, size):
+        raise MemoryError("no room to gather")
+
+    transport = NcclTransport(
+        address="10.0.0.1",
+        buffer_bytes=1024,
+        open_group=lambda info: SimpleNamespace(destroy=lambda: None),
+        produce=produce,
+    )
+    engine = Waits("a")
+    transport.connect([engine])
+    began = time.monotonic()
+    with pytest.raises(MemoryError):
+        transport.send([engine], TENSORS, PLAN, delivery := Delivery())
+    assert time.monotonic() - began < 10 and delivery.touched == {"a"}
+    freed.set()
 
 
 def test_ipc(monkeypatch):

@@ -41,8 +41,8 @@ class WeightSync:
     """Brings the trainer's weights to the engines at `urls`. One thread uses it at a time.
 
     `pause_mode` is what becomes of requests that run: abort, retract or in_place. With `compare_in`, the engines' dtype
-    (`float32`, ..), what each engine computes with is compared with what was sent, before it serves. No call to an
-    engine takes longer than `timeout` seconds.
+    (`float32`, ..), what each engine computes with is compared with what was sent, before it serves. Calls to an
+    engine take at most `timeout` seconds, those that wait for weights as long as EngineControl lets them.
     """
 
     def __init__(

@@ -4,6 +4,7 @@ import dataclasses
 import threading
 import time
 from types import SimpleNamespace
+from unittest.mock import create_autospec
 
 import pytest
 
@@ -13,6 +14,7 @@ pytest.importorskip("vllm.distributed.weight_transfer.base")
 from sync_doubles import METAS, PLAN, ScriptedEngine
 
 from vime.backends.megatron_utils.update_weight.engines import Delivery
+from vime.backends.megatron_utils.update_weight.transports import ipc, nccl
 from vime.backends.megatron_utils.update_weight.transports.ipc import IpcTransport
 from vime.backends.megatron_utils.update_weight.transports.nccl import NcclTransport
 
@@ -104,3 +106,31 @@ def test_ipc(monkeypatch):
     assert [update.names for update in engine.updates] == [[meta.name] for meta in METAS]
     assert all(update.ipc_handles == {"GPU-1": ("handle", 0)} for update in engine.updates)
     assert {field.name for field in dataclasses.fields(engine.updates[0])} >= {"tensor_sizes"}
+
+
+def test_vllm_s_own_functions_are_called_as_they_are_declared(monkeypatch):
+    from vllm.distributed.device_communicators.pynccl import PyNcclCommunicator
+    from vllm.distributed.weight_transfer import nccl_common, packed_tensor
+
+    for module, name in (
+        (packed_tensor, "packed_nccl_broadcast_producer"),
+        (packed_tensor, "packed_ipc_producer"),
+        (nccl_common, "stateless_init_process_group"),
+    ):
+        monkeypatch.setattr(module, name, create_autospec(getattr(module, name)))
+    monkeypatch.setattr(torch.accelerator, "current_device_index", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda place: SimpleNamespace(uuid=f"GPU-{place}"))
+
+    info = NcclTransport(address="10.0.0.1", buffer_bytes=1024).init_infos([1], 4711)[0]
+    nccl._open_group(info)
+    assert nccl_common.stateless_init_process_group.call_args.args == ("10.0.0.1", 4711, 0, 2, 3)
+    nccl._produce(TENSORS, create_autospec(PyNcclCommunicator, instance=True), 1024)
+    sent = packed_tensor.packed_nccl_broadcast_producer.call_args.kwargs
+    assert (sent["buffer_size_bytes"], sent["num_buffers"]) == (
+        info["packed_buffer_size_bytes"],
+        info["packed_num_buffers"],
+    )
+    assert callable(PyNcclCommunicator.destroy)
+    ipc._produce(iter(TENSORS), 1024)
+    assert packed_tensor.packed_ipc_producer.call_args.kwargs["gpu_uuid"] == "GPU-3"

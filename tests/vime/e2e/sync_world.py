@@ -110,9 +110,9 @@ def engine_config(folder: Path, *more: str) -> Config:
 
 
 @contextmanager
-def servers(config: Config, count: int, logs: Path, base_port: int = 24_000) -> Iterator[list[EngineServer]]:
+def servers(config: Config, count: int, logs: Path) -> Iterator[list[EngineServer]]:
     """`count` healthy servers, gone afterwards."""
-    ports = [get_free_port(base_port + 100 * number) for number in range(count)]
+    ports = [get_free_port(24_000 + 100 * number) for number in range(count)]
     running = [
         EngineServer(engine_launch(config, port=port, rank=rank), logs / f"{rank}.log")
         for rank, port in enumerate(ports)

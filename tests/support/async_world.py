@@ -66,6 +66,10 @@ class World:
         self.failed: set[int] = set()
         """Prompts that failed once already."""
 
+    @property
+    def label(self):
+        return str(self.version) if self.version else "default"
+
     def plan(self, sample):
         return self.plans[sample.group_index % len(self.plans)]
 
@@ -91,11 +95,11 @@ class World:
         while sample.response_length < count:
             await asyncio.sleep(pace)
             if self.aborts != began:
-                sample.weight_versions = sample.weight_versions + (versions or [str(self.version)])
+                sample.weight_versions = sample.weight_versions + (versions or [self.label])
                 sample.status = Status.ABORTED
                 return sample
-            if not versions or versions[-1] != str(self.version):
-                versions.append(str(self.version))
+            if not versions or versions[-1] != self.label:
+                versions.append(self.label)
             # The token says which weights it is of.
             sample.append_response_tokens(tokens=[self.version + 1], log_probs=[-0.5], text="x")
         sample.weight_versions = sample.weight_versions + versions

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import ray
 
-from vime.backends.vllm_utils.engine_errors import EngineError
+from vime.backends.vllm_utils.engine_errors import EngineDied, EngineError
 from vime.config.resolve import Config
 from vime.errors import Interrupted, first_line
 from vime.observability.rollout_data_utils import load_debug_rollout_data, save_debug_rollout_data
@@ -134,8 +134,9 @@ class RolloutManager:
         return _words(failures), self._engines()
 
     def end_hung(self) -> Sequence[str]:
-        """Kill engines whose servers do not answer, so that who waits for them is told; what was wrong with which."""
-        hung = self._running().failures(self._args.rollout_health_check_timeout, core=False)
+        """Kill engines whose servers run and do not answer, so that who waits for them is told; what was wrong with which."""
+        failures = self._running().failures(self._args.rollout_health_check_timeout, core=False)
+        hung = {name: error for name, error in failures.items() if not isinstance(error, EngineDied)}
         self._running().kill(hung)
         return _words(hung)
 

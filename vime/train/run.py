@@ -26,6 +26,8 @@ class RayRun:
     ) -> None:
         self._args, self._trainer, self._manager = config.args, trainer, manager
         self._stop, self._tell = stop, tell
+        self._moved: Engines | None = None
+        """Where the engines are since some were started again, until the trainer was told."""
 
     def generate(self, rollout_id: int) -> Generated:
         """One rollout. An engine that dies under it is started again, brought to the weights, and asked again."""
@@ -67,6 +69,9 @@ class RayRun:
         return synced
 
     def _update_weights(self) -> Mapping[str, float]:
+        if self._moved is not None:
+            self._trainer.set_rollout_engines(self._moved.urls)
+            self._moved = None
         return self._trainer.update_weights(self._end_hung, self._args.rollout_health_check_interval)
 
     def _end_hung(self) -> None:
@@ -99,13 +104,13 @@ class RayRun:
         return call()
 
     def _replaced(self) -> bool:
-        """Start dead engines again; whether there were any."""
+        """Start dead engines again; whether there were any. The sync that follows connects to them, and may find others
+        dead."""
         found: tuple[Sequence[str], Engines] = result(self._manager.recover_updatable_engines.remote(), _MANAGER)
         dead, engines = found
         if not dead:
             return False
         for what in dead:
             self._tell("engine_restarted", f"{what}; started again")
-        if self._trainer is not None:
-            self._trainer.set_rollout_engines(engines.urls)
+        self._moved = engines
         return True

@@ -56,6 +56,14 @@ def get_host_info() -> tuple[str, str]:
     return name, _lan_address(name, socket.AF_INET, "192.0.2.1") or "127.0.0.1"
 
 
+def address_towards(host: str) -> str:
+    """This host's address on the way to `host`, which reaches it there. Raises OSError where there is no way."""
+    family, kind, protocol, _, where = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.connect(where)  # sends nothing, as below
+        return probe.getsockname()[0]
+
+
 def _lan_address(name: str, family: socket.AddressFamily, outside: str) -> str | None:
     for candidates in (_routed_address, _resolved_addresses):
         for address in candidates(name, family, outside):

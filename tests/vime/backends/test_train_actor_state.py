@@ -208,10 +208,10 @@ def test_a_rollout_that_was_made_ahead_is_of_the_version_before_and_not_of_older
     train(0, "1")
     data["rollout_log_probs"][3][0] -= 0.5  # as far apart as an update may bring them
     train(1, "1")
-    actor.update_weights()  # engines that were started again: the same weights under another version
+    actor.update_weights()  # engines that were started again: the same weights, under their version
     train(2, "2")
     train(3, "of before the run was resumed")
-    with pytest.raises(EngineDisagrees, match=r"no sample is of weight version 6.*nor of the one before"):
+    with pytest.raises(EngineDisagrees, match=r"no sample is of weight version 5.*nor of the one before"):
         train(4, "2")
     actor.close()
 
@@ -221,15 +221,38 @@ def test_a_version_never_stands_for_two_sets_of_weights_also_after_a_resume(mode
     actor = MegatronTrainRayActor(make_sync=lambda args, urls: FakeSync(urls))
     actor.init(train_args(model, *words))
     actor.set_rollout_engines(["http://a"])
-    for _ in range(5):  # engines were started again four times
+    for _ in range(3):  # as where an evaluation, or the start of a run, brought a version of its own
         actor.update_weights()
-    actor.train(0, with_engine_log_probs(actor, made_rollout()))
+        data = made_rollout() | {"weight_versions": [[str(actor.weight_version)]] * 16}
+        actor.train(0, with_engine_log_probs(actor, data))
     actor.save_model(0)
     actor.close()
     resumed = MegatronTrainRayActor()
     assert resumed.init(train_args(model, *words, "--load", str(tmp_path))) == 1
-    assert resumed.weight_version == 5
+    assert resumed.weight_version == 3
     resumed.close()
+
+
+def test_the_same_weights_keep_their_version(model: Path) -> None:
+    """Engines that were started again get it once more: samples that wait to be trained on are no older for it."""
+    syncs: list[FakeSync] = []
+    actor = MegatronTrainRayActor(make_sync=lambda args, urls: syncs.append(FakeSync(urls)) or syncs[-1])
+    actor.init(train_args(model))
+    actor.set_rollout_engines(["http://a"])
+    actor.update_weights()
+    actor.set_rollout_engines(["http://a"])
+    actor.update_weights()
+    assert actor.weight_version == 1
+    run(actor, 0)
+    syncs[-1].fails = RuntimeError("engine a is gone")
+    with pytest.raises(RuntimeError, match="engine a"):
+        actor.update_weights()
+    actor.set_rollout_engines(["http://a"])
+    actor.update_weights()
+    actor.update_weights()
+    assert actor.weight_version == 2
+    assert [sync.versions for sync in syncs] == [["1"], ["1"], ["2", "2"]]
+    actor.close()
 
 
 def keep_log_probs(args: Any, rollout_id: int, rollout_data: dict) -> None:

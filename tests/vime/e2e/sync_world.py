@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import torch
-from transformers import Qwen3Config, Qwen3ForCausalLM
+from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from vime.backends.megatron_utils.update_weight.engines import Transport
 from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongWeights
@@ -68,12 +68,25 @@ def tiny_model(folder: Path, tied: bool, seed: int) -> Qwen3ForCausalLM:
     config = Qwen3Config(
         vocab_size=VOCAB, intermediate_size=128, max_position_embeddings=256, tie_word_embeddings=tied, **shape
     )
+    return _drawn(Qwen3ForCausalLM(config), folder, seed, 0.3)
+
+
+def biased_model(folder: Path, seed: int) -> Qwen2ForCausalLM:
+    """A Qwen2, whose projections have a bias; so wide that vLLM is handed them one by one."""
+    shape = {"hidden_size": 2048, "num_hidden_layers": 1, "num_attention_heads": 32, "num_key_value_heads": 32}
+    config = Qwen2Config(
+        vocab_size=VOCAB, intermediate_size=128, max_position_embeddings=256, tie_word_embeddings=False, **shape
+    )
+    return _drawn(Qwen2ForCausalLM(config), folder, seed, 0.05)
+
+
+def _drawn(model: torch.nn.Module, folder: Path, seed: int, scale: float) -> torch.nn.Module:
     generator = torch.Generator().manual_seed(seed)
-    model = Qwen3ForCausalLM(config).float().eval()
+    model = model.float().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             noise = torch.randn(parameter.shape, generator=generator)
-            parameter.copy_(1 + 0.1 * noise if parameter.dim() == 1 else 0.3 * noise)
+            parameter.copy_(1 + 0.1 * noise if parameter.dim() == 1 else scale * noise)
     model.save_pretrained(folder)
     return model
 

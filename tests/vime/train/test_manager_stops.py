@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "config"))
 
 from config_world import enough, made
 
+from vime.backends.vllm_utils.engine_errors import EngineDied, EngineHangs
 from vime.errors import Interrupted
 from vime.ray.rollout import RolloutManager
 from vime.utils.async_utils import run
@@ -58,6 +60,17 @@ def test_a_stop_ends_what_is_generated_also_where_it_came_too_early_to_cancel(tm
     with pytest.raises(Interrupted):
         one.generate(0)
     assert time.monotonic() - began < 20
+
+
+def test_only_what_runs_and_does_not_answer_is_killed(tmp_path: Path) -> None:
+    """Of an engine or a router that is gone who waits for it is told anyway."""
+    died = EngineDied("http://a", -9, "a.log", "", "")
+    hangs = EngineHangs("http://b", 30.0, "timed out", "b.log")
+    found, killed = {"engine 0": died, "engine 1": hangs, "router of actor": died}, []
+    one = manager(tmp_path, "generates")
+    one._servers = SimpleNamespace(failures=lambda timeout, core: found, kill=killed.extend)  # type: ignore[assignment]
+    (told,) = one.end_hung()
+    assert killed == ["engine 1"] and "engine 1: the engine at http://b runs and gave no answer" in told
 
 
 def test_nothing_is_generated_after_a_stop(tmp_path: Path) -> None:

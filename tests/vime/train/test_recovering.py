@@ -34,6 +34,9 @@ class Manager:
     def _interrupt(self) -> None:
         self.interrupted = True
 
+    def _synced(self) -> None:
+        pass
+
     def _recover_updatable_engines(self) -> Any:
         self.recovered += bool(self._dead)
         return self._dead, Engines((), "")
@@ -47,7 +50,7 @@ def _run(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> tuple[RayRun, lis
 
     monkeypatch.setattr(module, "result", result)
     told: list[str] = []
-    config = SimpleNamespace(args=SimpleNamespace(debug_train_only=False))
+    config = SimpleNamespace(args=SimpleNamespace(debug_train_only=False, rollout_health_check_interval=1.0))
     return RayRun(config, None, manager, StopRequest(), lambda event, line: told.append(line)), told
 
 
@@ -91,6 +94,32 @@ def test_what_no_engine_can_help_with_is_raised(error, monkeypatch):
     with pytest.raises(type(error)):
         run.generate(7)
     assert manager.recovered == 0
+
+
+class Trainer:
+    """Connects to the engines when the list of what goes wrong is empty."""
+
+    def __init__(self, goes_wrong: list[Exception]) -> None:
+        self._wrong, self.calls = goes_wrong, []
+
+    def set_rollout_engines(self, urls: tuple[str, ...]) -> None:
+        self.calls.append("connect")
+        if self._wrong:
+            raise self._wrong.pop(0)
+
+    def update_weights(self, meanwhile: Any, every: float) -> dict[str, float]:
+        self.calls.append("sync")
+        return {}
+
+
+def test_an_engine_that_dies_while_the_trainer_connects_to_another_is_started_again_too(monkeypatch):
+    manager = Manager([LOST])
+    run, _ = _run(manager, monkeypatch)
+    run._trainer = trainer = Trainer([RuntimeError("engine 1 does not answer")])
+    assert run.generate(7) == 7
+    assert manager.recovered == 2 and trainer.calls == ["connect", "connect", "sync"]
+    run.sync_weights()
+    assert trainer.calls[3:] == ["sync"]
 
 
 def test_what_fails_with_every_engine_alive_is_raised(monkeypatch):

@@ -11,7 +11,8 @@ class Refused(RuntimeError):
 
 
 class ScriptedEngine:
-    """An engine with vLLM's rules: nothing is loaded outside a session, a failed load ends it, and what it holds follows.
+    """An engine with vLLM's rules: nothing is loaded outside a session, a failed load ends that and leaves its layers open,
+    what is loaded into open layers is mixed with what they have, and what it holds follows.
 
     `failing` names calls, each as often as it is listed; `dead_at` one after which it never answers again.
     """
@@ -21,6 +22,7 @@ class ScriptedEngine:
         self._failing, self._dead_at, self._dead, self._lock = list(failing), dead_at, False, Lock()
         self.label, self.paused, self.open, self.loaded = "default", False, False, False
         self.weights, self.cache = "old", "old"
+        self.half_loaded = False
 
     def _called(self, name: str) -> None:
         with self._lock:
@@ -42,9 +44,16 @@ class ScriptedEngine:
         assert not self.open, "a generation inside a session ends the engine"
         self.paused = False
 
+    def is_paused(self):
+        self._called("is_paused")
+        return self.paused
+
     def reset_prefix_cache(self):
         self._called("reset_prefix_cache")
         self.cache = self.weights
+
+    def world_size(self):
+        return 1
 
     def init_weight_transfer_engine(self, info):
         self._called("init_weight_transfer_engine")
@@ -63,16 +72,16 @@ class ScriptedEngine:
         try:
             self._called("update_weights")
         except Exception:
-            self.open = False
+            self.open, self.half_loaded = False, True
             raise
-        self.loaded = True
+        self.weights, self.loaded = "mixed" if self.half_loaded else "part", True
 
     def finish_weight_update(self, version=None):
         self._called("finish_weight_update")
         if not self.open:
             raise Refused("finish_weight_update called without a matching start_weight_update")
-        self.open = False
-        if self.loaded:
+        self.open = self.half_loaded = False
+        if self.loaded and self.weights == "part":
             self.weights = "new"
         if version is not None:
             self.label = version

@@ -1,13 +1,19 @@
 """What a sync calls in which order, and what engines hold when a call fails."""
 
+import signal
+import threading
+import time
+
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
-from sync_doubles import PLAN, TENSORS, ScriptedEngine, ScriptedTransport, control
+from sync_doubles import METAS, PLAN, TENSORS, ScriptedEngine, ScriptedTransport, control
 
 from vime.backends.megatron_utils.update_weight.failures import Holds, WeightSyncFailed, WrongWeights
 from vime.backends.megatron_utils.update_weight.session import INCOMPLETE, WeightSync, compare
+
+LOOKS = ("is_paused", "weight_version", "update_weight_version")
 
 
 def run(engines, transport=None, tensors=TENSORS, version="7"):
@@ -34,7 +40,7 @@ def test_the_order_on_every_engine():
     assert report.version == "7" and report.nbytes == PLAN.nbytes and report.engines == 2
     assert set(report.step_seconds) == {"stage", "stop", "begin", "send", "commit", "serve"}
     for engine in engines:
-        acts = [call for call in engine.calls if call not in ("weight_version", "update_weight_version")]
+        acts = [call for call in engine.calls if call not in LOOKS]
         assert acts == [
             "pause",
             "start_weight_update",
@@ -46,7 +52,9 @@ def test_the_order_on_every_engine():
         assert (engine.label, engine.weights, engine.cache, engine.paused) == ("7", "new", "new", False)
 
 
-@pytest.mark.parametrize("call", ["pause", "weight_version", "start_weight_update", "update_weight_version"])
+@pytest.mark.parametrize(
+    "call", ["is_paused", "pause", "weight_version", "start_weight_update", "update_weight_version"]
+)
 def test_a_failure_before_any_data_leaves_all_on_the_old_version(call):
     engines = two(failing=[call])
     with pytest.raises(WeightSyncFailed) as caught:
@@ -56,6 +64,19 @@ def test_a_failure_before_any_data_leaves_all_on_the_old_version(call):
     assert [engine.weights for engine in engines] == ["old", "old"]
     assert not engines[0].paused and engines[0].label == "default"
     assert_nothing_half_serves(engines)
+
+
+@pytest.mark.parametrize("call", ["is_paused", "pause", "start_weight_update"])
+def test_an_engine_that_was_paused_before_is_not_resumed_with_what_it_had(call):
+    """As one that was started again, which has the checkpoint's weights."""
+    engines = two(failing=[call])
+    engines[0].paused = True
+    with pytest.raises(WeightSyncFailed) as caught:
+        run(engines)
+    assert caught.value.holds == {"http://a": Holds.OLD_PAUSED, "http://b": Holds.OLD}
+    assert engines[0].paused and not engines[1].paused
+    run(engines)
+    assert [(engine.weights, engine.paused) for engine in engines] == [("new", False)] * 2
 
 
 @pytest.mark.parametrize("call", ["update_weights", "finish_weight_update"])
@@ -202,3 +223,48 @@ def test_a_version_that_is_not_read_back_does_not_count():
     with pytest.raises(WeightSyncFailed, match="not '7'") as caught:
         run(engines)
     assert caught.value.holds["http://b"] == Holds.PARTIAL and engines[1].paused
+    assert engines[1].label == INCOMPLETE + "7", "who finds it does not take it for whole"
+
+
+def test_weights_that_differ_do_not_keep_the_version():
+    class Wrong(ScriptedEngine):
+        def collective_rpc(self, method, kwargs=None):
+            return [{"layer0.weight": "another"}]
+
+    engines = [Wrong("http://a")]
+    tensors = [(meta.name, torch.zeros(meta.shape)) for meta in METAS]
+    sync = WeightSync(["http://a"], ScriptedTransport(), compare_in="float32", control=control(engines))
+    with pytest.raises(WeightSyncFailed, match="differ from the trainer's") as caught:
+        sync.update(tensors, PLAN, "7")
+    assert caught.value.holds == {"http://a": Holds.PARTIAL}
+    assert engines[0].paused and engines[0].label == INCOMPLETE + "7"
+
+
+def test_an_interrupt_while_engines_stop_leaves_them_serving():
+    """Whatever the engines were being told is over before they are brought back."""
+
+    class Slow(ScriptedEngine):
+        def pause(self, mode):
+            super().pause(mode)
+            pausing.set()
+            time.sleep(0.3)
+
+    pausing = threading.Event()
+    engines = [Slow("http://a")]
+
+    def interrupt():
+        pausing.wait(10)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = threading.Thread(target=interrupt)
+    try:
+        thread.start()
+        with pytest.raises(KeyboardInterrupt) as caught:
+            run(engines)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    time.sleep(0.5)
+    assert Holds.OLD in caught.value.__notes__[-1]
+    assert (engines[0].paused, engines[0].open, engines[0].label) == (False, False, "default")

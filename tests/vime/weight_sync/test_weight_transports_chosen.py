@@ -33,7 +33,7 @@ def test_requests_that_run_are_treated_as_the_arguments_say(tmp_path):
     args = SimpleNamespace(**ARGS | {"update_weight_pause_mode": "retract"}, update_weight_transport="gloo")
     sync, paused = make_sync(args, ["http://127.0.0.1:1"]), []
     (engine,) = sync._engines
-    engine.pause = paused.append
+    engine.pause, engine.is_paused = paused.append, lambda: False
     with pytest.raises(WeightSyncFailed):
         sync.update([], plan_weights([], 1), "2")
     assert paused == ["retract"]
@@ -43,3 +43,10 @@ def test_where_the_trainer_is_met(monkeypatch):
     monkeypatch.setenv("VIME_HOST_IP", "10.1.2.3")
     assert own_address(["http://127.0.0.1:1", "http://localhost:2"]) == "127.0.0.1"
     assert own_address(["http://127.0.0.1:1", "http://10.0.0.9:2"]) == "10.1.2.3"
+    assert own_address(["http://[::1]:1", "http://[::1]:2"]) == "::1"
+    assert own_address(["http://[::1]:1", "http://127.0.0.1:2"]) == "127.0.0.1"
+    monkeypatch.delenv("VIME_HOST_IP")
+    monkeypatch.setattr(
+        "vime.backends.megatron_utils.update_weight.make.address_towards", {"2001:db8::9": "2001:db8::1"}.get
+    )
+    assert own_address(["http://[2001:db8::9]:1"]) == "2001:db8::1"

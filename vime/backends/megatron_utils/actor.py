@@ -252,15 +252,16 @@ class MegatronTrainRayActor:
             self._sync.connect()
 
     def update_weights(self) -> Any:
-        """Bring the weights to the engines under the next version: rank 0's SyncReport, None elsewhere. Every rank must
-        call. Raises WeightSyncFailed, on the other ranks OtherRankFailed; the version counts only without."""
+        """Bring the weights to the engines, under the next version unless they have not changed since the last, as where
+        engines were started again: rank 0's SyncReport, None elsewhere. Every rank must call. Raises WeightSyncFailed, on
+        the other ranks OtherRankFailed; the version counts only without."""
         if self.args.debug_train_only:
             return None
-        version = str(self.weight_version + 1)
-        report = push_weights(self._weights, lambda tensors: self._sync.update(tensors, self._plan, version))
-        self.weight_version += 1
-        self._synced, self._updates_since_sync = True, 0
-        self._ages[version] = 0
+        unchanged = self._synced and not self._updates_since_sync
+        number = self.weight_version + (not unchanged)
+        report = push_weights(self._weights, lambda tensors: self._sync.update(tensors, self._plan, str(number)))
+        self.weight_version, self._synced, self._updates_since_sync = number, True, 0
+        self._ages[str(number)] = 0
         return report
 
     @property

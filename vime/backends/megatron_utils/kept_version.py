@@ -1,5 +1,5 @@
 """The weight version that a checkpoint was written under: a run that goes on counts from there, so that a sample's version never
-stands for two sets of weights. Engines that were started again put it ahead of the rollouts' count."""
+stands for two sets of weights. It is not the rollouts' count: evaluations, and each start of a run, bring a version of their own."""
 
 from argparse import Namespace
 from pathlib import Path

@@ -65,6 +65,10 @@ class EngineControl:
                 raise EngineCallFailed(self.url, "/reset_prefix_cache", 200, f"requests still hold blocks: {answer}")
             time.sleep(_RESET_AGAIN_AFTER)
 
+    def world_size(self) -> int:
+        """How many workers it has, those of all its data-parallel replicas."""
+        return int(self._field(self.call("GET", "/get_world_size"), "/get_world_size", "world_size"))
+
     def init_weight_transfer_engine(self, info: Mapping[str, Any], timeout: float = LONG) -> None:
         """Join the group by which weights arrive; returns once every rank of it has joined."""
         self.call("POST", "/init_weight_transfer_engine", {"init_info": dict(info)}, timeout)

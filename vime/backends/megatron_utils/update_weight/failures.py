@@ -10,7 +10,7 @@ class Holds(StrEnum):
     """What an engine holds after a sync that failed."""
 
     OLD = "the old weights, and serves"
-    OLD_PAUSED = "the old weights, paused"
+    OLD_PAUSED = "the weights it had, paused"
     NEW = "the new weights, and serves"
     NEW_PAUSED = "the new weights, paused"
     PARTIAL = "a part of the new weights, paused"
@@ -19,7 +19,7 @@ class Holds(StrEnum):
 
 _NEXT = {
     Holds.OLD: "sync again",
-    Holds.OLD_PAUSED: "sync again, or resume it",
+    Holds.OLD_PAUSED: "sync again: it was paused before, and stays so until then",
     Holds.NEW: "nothing to do",
     Holds.NEW_PAUSED: "sync again: it stays paused until then",
     Holds.PARTIAL: "sync again with all weights: it stays paused until then; or restart it and sync",

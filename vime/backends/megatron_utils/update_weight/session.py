@@ -1,7 +1,7 @@
 """A sync: pause, open, send, close under the new version, clear the prefix cache, resume; on every engine.
 
-Either every engine confirms the new version; or those that took nothing serve the old one again, an engine that took a
-part stays paused, and WeightSyncFailed says which engine holds what.
+Either every engine confirms the new version; or those that took nothing serve the old one again, if they served before, an
+engine that took a part stays paused, and WeightSyncFailed says which engine holds what.
 """
 
 import logging
@@ -41,8 +41,8 @@ class WeightSync:
     """Brings the trainer's weights to the engines at `urls`. One thread uses it at a time.
 
     `pause_mode` is what becomes of requests that run: abort, retract or in_place. With `compare_in`, the engines' dtype
-    (`float32`, ..), what each engine computes with is compared with what was sent, before it serves. No call to an
-    engine takes longer than `timeout` seconds.
+    (`float32`, ..), what each engine computes with is compared with what was sent, before it serves. Calls to an
+    engine take at most `timeout` seconds, those that wait for weights as long as EngineControl lets them.
     """
 
     def __init__(
@@ -91,6 +91,8 @@ class _Update:
         self._labels: dict[str, str] = {}
         """The version of each engine before."""
         self._causes: dict[str, BaseException] = {}
+        self._served: set[str] = set()
+        """Engines that were not paused before; another, as one that was started again, may have weights of long ago."""
         self._begun: set[str] = set()
         self._touched: set[str] = set()
         self._complete: set[str] = set()
@@ -107,7 +109,9 @@ class _Update:
                     lambda: self._all(self._engines, self._stop) and self._all(self._engines, self._begin)
                 )
                 staged = self._staged(tensors, plan)
-            if ready.result():
+                # Here, since leaving the block does not wait any more once it is interrupted.
+                stopped = ready.result()
+            if stopped:
                 failed = self._round(self._engines, staged, plan)
                 if failed and not isinstance(tensors, Iterator):
                     again = tuple(engine.url for engine in failed)
@@ -160,6 +164,8 @@ class _Update:
         self._step_seconds[step] += time.monotonic() - began
 
     def _stop(self, engine: Engine) -> None:
+        if not engine.is_paused():
+            self._served.add(engine.url)
         _, label = both(lambda: engine.pause(self._pause_mode), engine.weight_version)
         self._labels[engine.url] = label
         if label.startswith(INCOMPLETE):
@@ -167,6 +173,9 @@ class _Update:
 
     def _begin(self, engine: Engine) -> None:
         self._begun.add(engine.url)
+        if engine.url in self._touched:
+            # Layers that a failed send left open count what they have as loaded, and would mix it with what comes.
+            self._transport.cancel(engine)
         both(lambda: self._transport.begin(engine), lambda: engine.update_weight_version(INCOMPLETE + self._version))
 
     def _commit(self, engine: Engine) -> None:
@@ -201,13 +210,16 @@ class _Update:
             self._serve(engine)
             return Holds.NEW
         if url in self._touched or (url not in self._begun and label.startswith(INCOMPLETE)):
+            if not label.startswith(INCOMPLETE):
+                engine.update_weight_version(INCOMPLETE + self._version)
             return Holds.PARTIAL
         if url in self._begun:
             self._transport.cancel(engine)
         if url in self._labels:
             engine.update_weight_version(self._labels[url])
-        engine.resume()
-        return Holds.OLD
+        if url in self._served:
+            engine.resume()
+        return Holds.OLD_PAUSED if engine.is_paused() else Holds.OLD
 
 
 def compare(sent: Mapping[str, str], workers: Sequence[Mapping[str, str]]) -> None:

@@ -11,6 +11,8 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 
+from vime.utils.network import address_towards
+
 _POLL = 0.0005
 _LOOK = 0.05
 """Seconds between two looks at a broadcast, and at whether somebody left."""
@@ -71,9 +73,19 @@ def _bury(group: dist.ProcessGroupGloo, works: Sequence[dist.Work]) -> None:
 
 
 def open_store(address: str, timeout: float) -> dist.TCPStore:
-    """The meeting point, on a free port of this host (`store.port`)."""
-    wait = timedelta(seconds=timeout)
-    return dist.TCPStore(address, 0, is_master=True, timeout=wait, wait_for_workers=False)
+    """The meeting point, on a free port (`store.port`) of this host, which is met at `address`."""
+    server = _server(address)
+    port, wait = server.getsockname()[1], timedelta(seconds=timeout)
+    return dist.TCPStore(
+        address, port, is_master=True, timeout=wait, wait_for_workers=False, master_listen_fd=server.detach()
+    )
+
+
+def _server(address: str) -> socket.socket:
+    """What listens for `address`: on loopback there alone, and not everywhere, as torch's own does."""
+    family, *_, where = socket.getaddrinfo(address, 0, type=socket.SOCK_STREAM)[0]
+    host = where[0] if ipaddress.ip_address(where[0]).is_loopback else ""
+    return socket.create_server((host, 0), family=family)
 
 
 def reach_store(address: str, port: int, timeout: float) -> dist.TCPStore:
@@ -110,12 +122,5 @@ def join(store: dist.TCPStore, rank: int, world_size: int, timeout: float) -> Gl
     """
     options = dist.ProcessGroupGloo._Options()
     options._timeout = timedelta(seconds=timeout)
-    options._devices = [_device(store.host)]
+    options._devices = [dist.ProcessGroupGloo.create_device(hostname=address_towards(store.host))]
     return GlooGroup(dist.ProcessGroupGloo(dist.PrefixStore("gloo", store), rank, world_size, options), store)
-
-
-def _device(address: str) -> dist.ProcessGroupGloo.Device:
-    """The network device: loopback when the trainer is met there, else the one of this host's name."""
-    if ipaddress.ip_address(socket.gethostbyname(address)).is_loopback:
-        return dist.ProcessGroupGloo.create_device(hostname=address)
-    return dist.ProcessGroupGloo.create_default_device()

@@ -16,14 +16,13 @@ def make_transport(args: Any, address: str) -> Transport:
 def _gloo(args: Any, address: str) -> Transport:
     from vime.backends.megatron_utils.update_weight.transports.gloo import GlooTransport
 
-    return GlooTransport(address=address, workers=args.rollout_num_gpus_per_engine)
+    return GlooTransport(address=address)
 
 
 def _nccl(args: Any, address: str) -> Transport:
     from vime.backends.megatron_utils.update_weight.transports.nccl import NcclTransport
 
-    sizes = {"workers": args.rollout_num_gpus_per_engine, "buffer_bytes": args.update_weight_buffer_size}
-    return NcclTransport(address=address, **sizes)
+    return NcclTransport(address=address, buffer_bytes=args.update_weight_buffer_size)
 
 
 def _ipc(args: Any, address: str) -> Transport:

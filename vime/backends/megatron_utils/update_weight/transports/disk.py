@@ -1,5 +1,6 @@
 """Weights through a folder that trainer and engines share: safetensors, written whole, then reloaded by every engine."""
 
+import secrets
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ from safetensors.torch import save_file
 
 from vime.backends.megatron_utils.update_weight.engines import Delivery, Engine, Tensors, on_all
 from vime.backends.megatron_utils.update_weight.plan import WeightPlan, by_bucket
-from vime.backends.vllm_utils.weight_transfer.folders import version_folder, weight_files
+from vime.backends.vllm_utils.weight_transfer.folders import tidy, version_folder, weight_files
 from vime.errors import travels
 
 
@@ -42,8 +43,8 @@ class DiskTransport:
         self._number = 0
 
     def connect(self, engines: Sequence[Engine]) -> None:
-        """Nothing to prepare but the folder."""
-        self._root.mkdir(parents=True, exist_ok=True)
+        """Make the folder ready. Versions count on from those that are there."""
+        self._number = max(self._number, tidy(self._root, keep_versions=self._keep_files))
 
     def begin(self, engine: Engine) -> None:
         """Nothing: a reload opens and closes by itself."""
@@ -94,17 +95,19 @@ class DiskTransport:
 
 
 def write_folder(folder: Path, tensors: Tensors, plan: WeightPlan) -> None:
-    """One file of safetensors a bucket, under names that a Hugging Face folder has. Only a whole folder gets its name.
+    """One file of safetensors a bucket. Only a whole folder gets its name.
 
-    Raises OSError when the disk is full; nothing is left then.
+    Files have names that no other writing has: who has them by these names has nothing of an earlier version. Raises
+    OSError or SafetensorError when the disk is full; nothing is left then.
     """
+    name = f"model-{secrets.token_hex(8)}-{{number:05d}}-of-{len(plan.buckets):05d}.safetensors"
     new = folder.with_name(folder.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
     try:
         for number, (_, pairs) in enumerate(by_bucket(tensors, plan), 1):
             named = {name: tensor.detach().to("cpu").contiguous() for name, tensor in pairs}
-            save_file(named, new / f"model-{number:05d}-of-{len(plan.buckets):05d}.safetensors", {"format": "pt"})
+            save_file(named, new / name.format(number=number), {"format": "pt"})
         shutil.rmtree(folder, ignore_errors=True)
         new.rename(folder)
     except BaseException:

@@ -34,16 +34,14 @@ _Packed = tuple[int, Memory, int]
 
 
 class GlooTransport:
-    """`address` is where engines reach this process, `workers` how many workers each has, `timeout` in seconds. Without
-    `share` engines on this host, too, are sent to over gloo."""
+    """`address` is where engines reach this process, `timeout` in seconds. Without `share` engines on this host, too, are
+    sent to over gloo."""
 
     name = "gloo"
     bucket_limit = 32 * 1024**2
 
-    def __init__(
-        self, *, address: str = "127.0.0.1", workers: int = 1, timeout: float = 300.0, share: bool = True
-    ) -> None:
-        self._address, self._workers, self._timeout, self._share = address, workers, timeout, share
+    def __init__(self, *, address: str = "127.0.0.1", timeout: float = 300.0, share: bool = True) -> None:
+        self._address, self._timeout, self._share = address, timeout, share
         self._links: dict[str, Link] = {}
         self._places: list[Memory | None] = [None] * _PLACES
 
@@ -129,7 +127,7 @@ class GlooTransport:
             yield place, memory, bucket.nbytes
 
     def _connect(self, engine: Engine) -> None:
-        self._links[engine.url] = link_to(engine, self._address, self._workers, self._timeout, self._share)
+        self._links[engine.url] = link_to(engine, self._address, self._timeout, self._share)
 
     def _drop(self, links: Sequence[Link]) -> None:
         for link in links:

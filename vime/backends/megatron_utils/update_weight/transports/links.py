@@ -36,8 +36,9 @@ class Link:
         self.group.close()
 
 
-def link_to(engine: Engine, address: str, workers: int, timeout: float, share: bool) -> Link:
-    """Meet the `workers` of an engine, which reach this process at `address`. Raises what the engine said."""
+def link_to(engine: Engine, address: str, timeout: float, share: bool) -> Link:
+    """Meet the workers of an engine, which reach this process at `address`. Raises what the engine said."""
+    workers = engine.world_size()
     world = 1 + workers
     store = open_store(address, timeout)
     info = {"master_address": address, "master_port": store.port, "rank_offset": 1, "world_size": world}

@@ -6,12 +6,14 @@ mid-update leaves the others and this process waiting until NCCL's watchdog ends
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import accumulate
 from typing import Any
 
 from vime.backends.megatron_utils.update_weight.engines import (
     Delivery,
     Engine,
     Tensors,
+    on_all,
     put_back,
     start_update,
 )
@@ -23,7 +25,7 @@ BUFFERS = 2
 
 
 class NcclTransport:
-    """`address` is where engines reach this process; `workers` how many GPUs each engine has."""
+    """`address` is where engines reach this process."""
 
     name = "nccl"
     bucket_limit = 1024**3
@@ -32,27 +34,29 @@ class NcclTransport:
         self,
         *,
         address: str,
-        workers: int,
         buffer_bytes: int,
         open_group: Callable[[dict[str, Any]], Any] | None = None,
         produce: Callable[..., None] | None = None,
     ) -> None:
-        self._address, self._workers, self._buffer_bytes = address, workers, buffer_bytes
+        self._address, self._buffer_bytes = address, buffer_bytes
         self._open_group, self._produce = open_group or _open_group, produce or _produce
         self._group: Any = None
         self._joined: set[str] = set()
 
-    def init_infos(self, engines: int, port: int) -> list[dict[str, Any]]:
-        """What each of so many engines is told to join: ranks follow each other, the trainer is 0."""
-        world = 1 + engines * self._workers
+    def init_infos(self, workers: Sequence[int], port: int) -> list[dict[str, Any]]:
+        """What engines of so many workers each are told to join: ranks follow each other, the trainer is 0."""
+        *offsets, world = accumulate(workers, initial=1)
         shared = {"master_address": self._address, "master_port": port, "world_size": world, "packed": True}
         shared |= {"packed_buffer_size_bytes": self._buffer_bytes, "packed_num_buffers": BUFFERS}
-        return [{**shared, "rank_offset": 1 + number * self._workers} for number in range(engines)]
+        return [{**shared, "rank_offset": offset} for offset in offsets]
 
     def connect(self, engines: Sequence[Engine]) -> None:
         """Form the group anew with all `engines`; every rank must come, so they are told at the same time."""
         self.close()
-        infos = self.init_infos(len(engines), get_free_port(20_000))
+        workers, failures = on_all(engines, lambda engine: engine.world_size())
+        for error in failures.values():
+            raise error
+        infos = self.init_infos([workers[engine.url] for engine in engines], get_free_port(20_000))
         with ThreadPoolExecutor(len(engines)) as pool:
             joined = [
                 pool.submit(engine.init_weight_transfer_engine, info)
@@ -86,13 +90,17 @@ class NcclTransport:
                 "over NCCL all engines are sent to at once; restart those that failed, then connect again"
             )
         delivery.touched |= {engine.url for engine in engines}
-        with ThreadPoolExecutor(len(engines)) as pool:
+        pool = ThreadPoolExecutor(len(engines), thread_name_prefix="weight-sync")
+        try:
             answers: dict[str, Future] = {
                 engine.url: pool.submit(engine.update_weights, plan.update_info) for engine in engines
             }
             pairs = (pair for _, bucket in by_bucket(tensors, plan) for pair in bucket)
             self._produce(pairs, self._group, self._buffer_bytes)
-        delivery.failed |= {url: error for url, answer in answers.items() if (error := answer.exception())}
+            delivery.failed |= {url: error for url, answer in answers.items() if (error := answer.exception())}
+        finally:
+            # After an error of the trainer's the engines wait for it inside NCCL, and do not answer.
+            pool.shutdown(wait=False)
 
     def close(self) -> None:
         """Leave the group."""

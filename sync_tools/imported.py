@@ -91,6 +91,33 @@ def _write_synced(path: Path, data: bytes) -> None:
     path.chmod(0o444)
 
 
+def refuse_to_lose(to: Path, files: Mapping[str, Blob]) -> None:
+    """Raises SyncError where a file in `to` would be written over whose content git does not hold: edited since the last
+    commit, untracked, or ignored."""
+    if not to.is_dir():
+        return
+    repo = Repo.open(to)
+    asked = ("--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional")
+    said = os.fsdecode(repo.run("status", *asked, "--", str(to.resolve())))
+    top, here = (repo.work_tree or to).resolve(), to.resolve()
+    uncommitted = {top / line[3:] for line in said.split("\0") if line}
+    lost = [path for path, blob in files.items() if here / path in uncommitted and _differs(here / path, blob)]
+    if lost:
+        others = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        raise SyncError(
+            "a file would be written over that is not committed as it stands",
+            f"{to / lost[0]}{others}",
+            "commit it or put it away, or name another folder with --to",
+        )
+
+
+def _differs(target: Path, blob: Blob) -> bool:
+    """Whether something stands there that is not the file."""
+    if target.is_symlink():
+        return blob.mode != SYMLINK or target.readlink() != Path(os.fsdecode(blob.data))
+    return target.is_file() and (blob.mode == SYMLINK or target.read_bytes() != blob.data)
+
+
 def write_files(to: Path, files: Mapping[str, Blob]) -> None:
     """Write the files below `to`, never through a link. Raises SyncError for what is in the way, before anything is written."""
     if to.exists() and not to.is_dir():

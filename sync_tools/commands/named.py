@@ -43,4 +43,6 @@ def _change(word: str) -> int | str:
         return word.removeprefix(MARK)
     if len(word) >= 7 and all(c in "0123456789abcdef" for c in word):
         return word
-    raise SyncError("not a pull request's number", word, "write it as 1921; a commit goes with --commit")
+    raise SyncError(
+        "not a pull request's number", word, "write it as 1921; a commit as seven of its hex digits or more"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from sync_tools.config import Config
 from sync_tools.errors import SyncError
 from sync_tools.gitio import Repo
-from sync_tools.imported import new_repository, write_files
+from sync_tools.imported import new_repository, refuse_to_lose, write_files
 from sync_tools.importer.report import Imported, account
 from sync_tools.importer.tree import Tree, translated_tree
 
@@ -41,6 +41,7 @@ def _is_new(to: Path) -> bool:
 def _write(to: Path, new: bool, tree: Tree, config: Config) -> str | None:
     """The new repository's commit; None where the files were written into a repository that is there."""
     if not new:
+        refuse_to_lose(to, tree.blobs)
         write_files(to, tree.blobs)
         return None
     subject = f"Import {config.upstream.repo}@{tree.commit[:12]}"

@@ -93,7 +93,7 @@ def _entry(ledger: Ledger, ident: str, where: str) -> Entry:
     found = [e for e in ledger.entries if ident and e.id.startswith(ident)]
     if len(found) != 1:
         what = f"{len(found)} entries begin with {ident[:20]!r}" if found else f"no entry {ident[:20]!r}"
-        raise SyncError(what, where, "`sync ledger show` prints the ids")
+        raise SyncError(what, where, "`vime-sync ledger show` prints the ids")
     return found[0]
 
 

@@ -80,7 +80,7 @@ def read(tree: Tree, config: Config, number: str) -> Ledger:
     path = json_path(config, stem_of(config, number))
     found = tree.blob(path)
     if found is None:
-        raise SyncError("there is no ledger of this change", path, f"sync port {number}")
+        raise SyncError("there is no ledger of this change", path, f"vime-sync port {number}")
     return _read(path, found.data)
 
 

@@ -96,6 +96,35 @@ def test_inside_a_repository_files_are_written_and_nothing_is_committed(tmp_path
     assert (tmp_path / "mine/sub/link.py").is_symlink()
 
 
+@pytest.mark.parametrize("how", ["edited", "untracked", "ignored"])
+def test_what_is_not_committed_is_not_written_over(tmp_path: Path, how: str) -> None:
+    repo, mine = upstream(tmp_path, FILES), tmp_path / "mine"
+    git(tmp_path, "init", "--quiet", str(mine))
+    if how != "untracked":
+        import_tree(repo, "main", mine, INLINE)
+        (mine / ".gitignore").write_text("*.sh\n" if how == "ignored" else "")
+        git(mine, "add", ".")
+        git(mine, "commit", "--quiet", "--message", "imported")
+    (mine / "run.sh").write_text("my own")
+    (mine / "img.png").unlink(missing_ok=True)
+    with pytest.raises(SyncError, match="not committed") as refused:
+        import_tree(repo, "main", mine, INLINE)
+    assert refused.value.where == str(mine / "run.sh")
+    assert (mine / "run.sh").read_text() == "my own" and not (mine / "img.png").exists()
+
+
+def test_what_is_committed_or_the_same_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    repo, mine = upstream(tmp_path, FILES), tmp_path / "mine"
+    git(tmp_path, "init", "--quiet", str(mine))
+    import_tree(repo, "main", mine, INLINE)
+    import_tree(repo, "main", mine, INLINE)  # the same files, none of them committed
+    (mine / "run.sh").write_text("an older one")
+    git(mine, "add", ".")
+    git(mine, "commit", "--quiet", "--message", "mine")
+    import_tree(repo, "main", mine, INLINE)
+    assert (mine / "run.sh").read_bytes() != b"an older one"
+
+
 def test_a_link_in_the_way_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     repo, mine = upstream(tmp_path, FILES), tmp_path / "mine"
     git(tmp_path, "init", "--quiet", str(mine))

@@ -28,7 +28,8 @@ def run(argv: Sequence[str]) -> int:
         mode = words.pop()
         words.pop()
     if words != ["check"] or mode not in MODES:
-        print(f"error: {' '.join(argv)}: these words make no sense\n\n{USAGE}", end="", file=sys.stderr)
+        wrong = f"{' '.join(argv)}: these words make no sense" if argv else "say what to do"
+        print(f"error: {wrong}\n\n{USAGE}", end="", file=sys.stderr)
         return 2
     try:
         found = check(mode)

@@ -14,7 +14,8 @@ def read_flags(argv: Sequence[str], schema: Schema) -> tuple[list[Given], list[P
     problems: list[Problem] = []
     for flag, values, inline in _words(argv):
         if not flag.startswith("--"):
-            problems.append(Problem(flag, "not a flag", "flags begin with --; quote a value that holds spaces"))
+            fix = f"write --config {flag}" if _is_file(flag) else "flags begin with --; quote a value that holds spaces"
+            problems.append(Problem(flag, "not a flag", fix))
             continue
         try:
             use = schema.flag(flag)
@@ -43,6 +44,10 @@ def _words(argv: Sequence[str]) -> list[tuple[str, list[str], bool]]:
         else:
             words.append((word, [], False))
     return words
+
+
+def _is_file(word: str) -> bool:
+    return word.endswith((".yaml", ".yml", ".json"))
 
 
 def _value(use: Use, values: list[str], inline: bool) -> object:

@@ -95,6 +95,11 @@ _UNSUPPORTED: tuple[tuple[Callable[[_Config], bool], str], ...] = (
 )
 
 
+def _seen_from(path: Path) -> str:
+    """From where a path leads nowhere: a run may have been begun in another folder than its file was written for."""
+    return "" if path.is_absolute() else f" in {Path.cwd()}"
+
+
 def implied_by_model(checkpoint: str | None, own_model: bool = False) -> Implied:
     """What the model in the folder `checkpoint` implies; nothing where the user makes the model (`own_model`)."""
     if checkpoint is None or own_model:
@@ -106,7 +111,7 @@ def implied_by_model(checkpoint: str | None, own_model: bool = False) -> Implied
         fix = "name a folder with a Hugging Face model; `hf download NAME --local-dir FOLDER` fetches one"
         if maker := next((file for folder in path.parents if (file := folder / "prepare.py").is_file()), None):
             fix = f"run python {maker}, which makes it"
-        return _refused("--hf-checkpoint", f"there is no {path}", fix)
+        return _refused("--hf-checkpoint", f"there is no {path}{_seen_from(path)}", fix)
     except ValueError as error:
         return _refused(str(path), f"is not JSON ({error})", "fetch the model again")
     if not isinstance(config, dict) or config.get("model_type") not in SUPPORTED:

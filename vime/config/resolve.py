@@ -61,6 +61,8 @@ def resolve(argv: Sequence[str], files: Sequence[Path], schema: Schema, packages
     paths = [one.value for one in (*_chain(read), *flags) if one.option.name == _CUSTOM and one.value]
     custom = read_file(Path(paths[-1]), schema, extras=True) if paths else FileValues()
     problems += [problem for file in (*read, custom) for problem in file.problems] + wrong
+    if any(file.unread for file in (*read, custom)):
+        raise ConfigError(problems)
     given = {one.option.name: one for one in (*_chain([*read, custom]), *flags)}
     return _settle(_Draft(schema, given, custom.extras), problems)
 

@@ -22,13 +22,15 @@ class FileValues:
     problems: tuple[Problem, ...] = ()
     extras: Mapping[str, Any] = field(default_factory=dict)
     """Attributes that are no options, where such are taken."""
+    unread: bool = False
+    """Nothing of it is known, so that nothing is missing because it is not there."""
 
 
 def read_file(path: Path, schema: Schema, extras: bool = False) -> FileValues:
     """The values of a YAML (or JSON) file, and what is wrong with it; with `extras`, a key that is no option is kept too."""
     root, problem = load_nodes(path)
     if problem:
-        return FileValues(problems=(problem,))
+        return FileValues(problems=(problem,), unread=True)
     reader = _Reader(str(path), schema, extras)
     if root is not None:
         reader.mapping(root, None)

@@ -10,7 +10,7 @@ from sync_tools.verify.model import Context, Finding
 from sync_tools.verify.source import Source
 
 GUARDS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
-FIX = "bring the missing part (`sync port --bring PATH`), or import what the fork has instead"
+FIX = "bring the missing part (`vime-sync port --bring PATH`), or import what the fork has instead"
 
 
 def imports(context: Context) -> Iterator[Finding]:

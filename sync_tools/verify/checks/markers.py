@@ -12,7 +12,7 @@ from sync_tools.verify.source import MARKDOWN, Source
 
 ENDS = re.compile(r"^(<{7,}|>{7,})(?: .*)?$")
 INNER = re.compile(r"^(={7,}|\|{7,})(?: .*)?$")
-FIX = "resolve the conflict, then `sync port --continue`"
+FIX = "resolve the conflict, then `vime-sync port --continue`"
 
 
 def markers(context: Context) -> Iterator[Finding]:

@@ -38,6 +38,27 @@ def test_problems_go_to_stderr_one_a_line(tmp_path):
     )
 
 
+@pytest.mark.parametrize("text", [None, "a: [", "- a list"])
+def test_of_a_file_that_cannot_be_read_nothing_is_said_to_be_missing(tmp_path, text):
+    file = tmp_path / "run.yaml"
+    if text is not None:
+        file.write_text(text)
+    (said,) = vime("train", "--config", str(file), "--dry-run").stderr.splitlines()
+    assert said.startswith(f"error: {file}")
+
+
+def test_a_file_without_its_flag_is_told_how_to_be_written(tmp_path):
+    assert "run.yaml: not a flag; write --config run.yaml" in vime("train", "run.yaml").stderr
+
+
+def test_a_path_that_leads_nowhere_from_here_says_where_here_is(tmp_path):
+    home, elsewhere = quickstart(tmp_path / "home"), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    words = ("train", "--config", str(home / "examples/quickstart_cpu/config.yaml"), "--dry-run")
+    assert vime(*words, cwd=home).returncode == 0
+    assert f"out/warm/config.json in {elsewhere}" in vime(*words, cwd=elsewhere).stderr
+
+
 def test_a_later_file_wins_over_an_earlier_one(tmp_path):
     (tmp_path / "a.yaml").write_text("lr: 1\neps_clip: 0.1\n")
     (tmp_path / "b.yaml").write_text("lr: 2\n")

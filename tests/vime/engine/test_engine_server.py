@@ -82,6 +82,20 @@ def test_the_cause_is_whole_and_what_every_exit_says_is_left_out(tmp_path):
     process.stop()
 
 
+def test_what_it_does_is_not_told_by_a_warnings_line_of_source(tmp_path):
+    said = [
+        "(EngineCore pid=2) INFO 11-30 01:02:03 [core.py:1]  loading weights",
+        "/v/dispatcher.py:139: FutureWarning: `torch.distributed.reduce_op` is deprecated",
+        '  wrapper = lookup(vars(value).get("kernel"))',
+        "[W1130 09:17:39.269973249 utils.cpp:68] Warning: NUMA binding",
+    ]
+    process = ServerProcess(["printf", "%s\\n", *said], dict(os.environ), tmp_path / "log")
+    process.start()
+    assert eventually(lambda: not process.alive)
+    assert process.last_line() == "loading weights"
+    process.stop()
+
+
 def test_a_crash_later_is_seen(make):
     server = make("crash_after=0.2")
     server.start()

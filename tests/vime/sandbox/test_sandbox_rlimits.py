@@ -111,6 +111,14 @@ def test_it_says_that_files_are_open_to_it(sandbox):
     assert sandbox.run("print(open('/etc/passwd').read()[:4])").stdout == "root\n"  # as it says
 
 
+def test_it_claims_no_namespace_and_knows_each_protection(sandbox):
+    rows = {row.name: row for row in sandbox.protections()}
+    assert not any(
+        "namespace for" in row.detail or "a network namespace" in row.detail for row in rows.values() if row.active
+    )
+    assert rows["memory together"].active == rows["number of processes"].active == seccomp.known_machine()
+
+
 def test_it_is_not_what_one_gets_unasked():
     try:
         with Sandbox(places=1) as sandbox:

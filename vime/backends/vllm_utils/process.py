@@ -27,6 +27,8 @@ _LISTS_ERRORS = "validation error"
 """The line ends with their number, and they follow."""
 _NOISE = re.compile(r"nanobind: | - (?:leaked |\.\.\. skipped )|See https://nanobind")
 """What a library of vLLM's says at every exit."""
+_ASIDE = re.compile(r"\s|\S+\.py:\d+: \w*Warning: |\[W\d{4} ")
+"""What goes on with the line above, and what Python and torch warn of: it does not say what is being done."""
 
 
 class ServerProcess:
@@ -78,8 +80,8 @@ class ServerProcess:
         return "\n".join(self._lines()[-lines:])
 
     def last_line(self) -> str:
-        """The last thing it said, without what vLLM puts before its lines; empty where it said nothing."""
-        said = (_PREFIX.sub("", line).strip() for line in reversed(self._lines()))
+        """The last thing it said of what it does, without what vLLM puts before its lines; empty where it said nothing."""
+        said = (_PREFIX.sub("", line).strip() for line in reversed(self._lines()) if not _ASIDE.match(line))
         return next((line for line in said if line), "")
 
     def cause(self) -> str:

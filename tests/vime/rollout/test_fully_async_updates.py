@@ -1,13 +1,11 @@
 """Updates of the weights that no training is behind, or more of them than the interval says: what they make of groups in hand."""
 
 import asyncio
+from functools import partial
 
 import pytest
-from async_world import World, leave, run_virtual, tell_version
-from rollout_world import options, tiny_model, write_prompts
+from async_world import leave, make_world, run_virtual, virtual
 
-from vime.rollout import fully_async_rollout
-from vime.rollout.data_source import RolloutDataSourceWithBuffer
 from vime.rollout.fully_async_rollout import _generate_rollout_async as rollout
 from vime.rollout.groups import leaves
 from vime.train.loop import Schedule
@@ -15,21 +13,12 @@ from vime.train.loop import Schedule
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    tiny_model(monkeypatch)
-    fully_async_rollout._Place.clear_instances()
-    monkeypatch.setattr("vime.rollout.fully_async.versions.Versions.ask", tell_version)
+    virtual(monkeypatch)
 
 
 @pytest.fixture
 def world(tmp_path):
-    def make(plans=((0.1, 3, "done"),), **more):
-        args = options(
-            prompt_data=write_prompts(tmp_path / "p.jsonl"), world=World(plans, False), vllm_server_concurrency=64,
-            custom_generate_function_path="async_world.scripted", **more,
-        )  # fmt: skip
-        return args, RolloutDataSourceWithBuffer(args), args.world
-
-    return make
+    return partial(make_world, tmp_path, vllm_server_concurrency=64)
 
 
 @pytest.mark.parametrize(("interval", "evaluates"), [(4, 1), (4, 2), (4, 3), (3, 8), (4, None)])
@@ -38,6 +27,7 @@ def test_nothing_is_generated_in_vain_where_evaluations_bring_updates_of_their_o
     world, interval, evaluates, staleness
 ):
     args, source, engines = world(
+        [(0.1, 3, "done")],
         update_weights_interval=interval,
         eval_interval=evaluates,
         rollout_batch_size=2,

@@ -79,11 +79,13 @@ def test_what_is_read(engine):
         "/weight_info": [(200, '{"weight_version": "7"}')],
         "/load": [(200, '{"server_load": 5}')],
         "/is_paused": [(200, '{"is_paused": true}')],
+        "/get_world_size": [(200, '{"world_size": 4}')],
         "/abort_requests": [(200, '{"status": "aborted", "aborted": 2}')],
         "/collective_rpc": [(200, '{"results": [null, 1]}')],
     }
     control = EngineControl(engine.url)
     assert (control.weight_version(), control.load(), control.is_paused(), control.abort_all()) == ("7", 5, True, 2)
+    assert control.world_size() == 4
     assert control.collective_rpc("m", {"a": 1}, timeout=9.0) == [None, 1]
     assert engine.seen[-1][2] == '{"method": "m", "kwargs": {"a": 1}, "timeout": 9.0}'
 

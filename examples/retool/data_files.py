@@ -49,6 +49,8 @@ def main(convert: Callable[[Row], Row], description: str, example: str, argv: li
 
 def _there(text: str) -> Path:
     path = Path(text)
+    if not path.exists():
+        raise argparse.ArgumentTypeError(f"there is no {path.absolute()}")
     return path if path.is_dir() else _known(text)
 
 

@@ -14,6 +14,10 @@ set -euo pipefail
 : "${WEIGHTS:=${OUT}/weights}" # on a fast disk, or in memory
 : "${GPUS:=4}"
 : "${VIME:=vime}"
+command -v -- "${VIME}" >/dev/null || {
+  echo "error: there is no command ${VIME}; activate the environment that vime is installed in, or set VIME" >&2
+  exit 2
+}
 
 HERE="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
 export PYTHONPATH="${HERE}${PYTHONPATH:+:${PYTHONPATH}}"

@@ -10,6 +10,10 @@ set -euo pipefail
 : "${OUT:=runs/retool-sft}"
 : "${GPUS:=8}"
 : "${VIME:=vime}"
+command -v -- "${VIME}" >/dev/null || {
+  echo "error: there is no command ${VIME}; activate the environment that vime is installed in, or set VIME" >&2
+  exit 2
+}
 
 export PYTHONUNBUFFERED=1
 

@@ -11,6 +11,7 @@ from vime.config.resolve import Config, resolve
 from vime.config.show import as_json, as_text
 from vime.errors import says_what_is_wrong
 
+INSTALL = "in a clone: make env-train && . .venv/bin/activate; on GPUs install vLLM, and vime[train] beside it"
 _SWITCHES = ("--dry-run", "--json", "--all")
 
 
@@ -44,9 +45,13 @@ def run(argv: Sequence[str]) -> int:
 def _train(config: Config) -> int:
     """Run it; the exit status."""
     from vime.observability.progress import TerminalProgress
-    from vime.train.main import train
 
     with TerminalProgress() as progress:
+        progress.starting("loading Ray and torch")  # seconds, on a busy machine many
+        try:
+            from vime.train.main import train
+        except ModuleNotFoundError as missing:
+            return report([Problem("vime train", f"{missing.name} is not installed", INSTALL)])
         try:
             return train(config, progress)
         except ConfigError as error:

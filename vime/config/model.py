@@ -111,6 +111,8 @@ def implied_by_model(checkpoint: str | None, own_model: bool = False) -> Implied
         fix = "name a folder with a Hugging Face model; `hf download NAME --local-dir FOLDER` fetches one"
         if maker := next((file for folder in path.parents if (file := folder / "prepare.py").is_file()), None):
             fix = f"run python {maker}, which makes it"
+            if path.parents[1].is_dir():  # it was run, and this is what a stage after it leaves
+                fix = f"{maker.with_name('README.md')} says what makes it"
         return _refused("--hf-checkpoint", f"there is no {path}{_seen_from(path)}", fix)
     except ValueError as error:
         return _refused(str(path), f"is not JSON ({error})", "fetch the model again")

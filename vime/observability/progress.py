@@ -134,7 +134,7 @@ class TerminalProgress:
         return shown.append("━" * full, "green").append("━" * (_BAR - full), "dim").append(" " + self.line())
 
     def _say(self, words: str, only_plain: bool = False) -> None:
-        words = _printable(words)
+        words = "\n".join(map(_printable, words.split("\n")))
         if self._live is None:
             print(words, file=self._stream, flush=True)
         elif not only_plain:

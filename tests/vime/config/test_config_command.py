@@ -59,6 +59,16 @@ def test_a_path_that_leads_nowhere_from_here_says_where_here_is(tmp_path):
     assert f"out/warm/config.json in {elsewhere}" in vime(*words, cwd=elsewhere).stderr
 
 
+def test_without_the_packages_of_a_run_it_says_what_installs_them(tmp_path):
+    """As after `make env`, which is for `sync` alone."""
+    package = tmp_path / "without"
+    package.mkdir()
+    (package / "sitecustomize.py").write_text("import sys\nsys.modules['ray'] = None\n")
+    done = vime("train", *enough(tmp_path), "--run-dir", str(tmp_path / "run"), path=package)
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    assert "is not installed; in a clone: make env-train" in done.stderr and not (tmp_path / "run").exists()
+
+
 def test_a_later_file_wins_over_an_earlier_one(tmp_path):
     (tmp_path / "a.yaml").write_text("lr: 1\neps_clip: 0.1\n")
     (tmp_path / "b.yaml").write_text("lr: 2\n")

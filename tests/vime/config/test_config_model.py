@@ -82,6 +82,14 @@ def test_a_folder_without_a_model_is_told(tmp_path):
     assert any("there is no" in line and "hf download" in line for line in problems(words))
 
 
+def test_what_makes_a_missing_model_is_named_the_first_stage_or_the_page_about_them_all(tmp_path):
+    (tmp_path / "prepare.py").touch()
+    words = [*enough(tmp_path), "--hf-checkpoint", str(tmp_path / "out/second")]
+    assert any(line.endswith(f"run python {tmp_path}/prepare.py, which makes it") for line in problems(words))
+    (tmp_path / "out").mkdir()  # by which it was run
+    assert any(line.endswith(f"{tmp_path}/README.md says what makes it") for line in problems(words))
+
+
 def test_a_flag_that_contradicts_the_model_is_told(tmp_path):
     found = problems([*enough(tmp_path), "--vocab-size", "64", "--rotary-base", "1e6", "--norm-epsilon", "1e-5"])
     assert sorted(line.split(": ")[0] for line in found) == ["--norm-epsilon", "--rotary-base", "--vocab-size"]

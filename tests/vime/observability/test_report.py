@@ -318,3 +318,16 @@ def test_plots_and_tokens_tell_their_values_in_a_browser(tmp_path):
     assert re.search(r"rollout 1\d\s+reward\s+0\.\d", tips[0]) and re.search(r"rollout 0\s+rev3\s+0\.1\b", tips[1])
     assert re.search(r'<p class="detail">"\d": probability [\d.]+, logprob -[\d.]+</p>', dom)
     assert dom.count(" chosen") == 1
+
+
+@needs_browser
+def test_a_long_word_makes_no_page_wider_than_a_phone(tmp_path):
+    learned(tmp_path / "run", steps=21)
+    hand = """<script>
+      const texts = "h1, .eyebrow, .remarks, dd, figcaption, .legend li, .about span, .text, select option";
+      document.querySelectorAll(texts).forEach((where) => where.append("/a-path/".repeat(40)));
+      document.body.style.width = "360px";
+      document.title = "wide " + document.body.scrollWidth;
+    </script></body>"""
+    page = re.sub("<meta http-equiv[^>]*>", "", render(read_run(tmp_path / "run"))).replace("</body>", hand)
+    assert "<title>wide 360</title>" in seen_in_browser(page, tmp_path)

@@ -147,6 +147,7 @@ def test_a_pipe_gets_a_line_a_step():
             figures = {"rollout/raw_reward": 0.25, "train/train_rollout_logprob_abs_diff": 4e-8}
             progress.step("rollout/step", step, figures)
         progress.say("engine 1 died\x1b[2J\r")
+        progress.say("error: it is so\n  mend it")
     assert stream.getvalue().splitlines() == [
         "0 s: engine 0 starts (0)",
         "5 s: engine 0 starts (5)",
@@ -155,6 +156,8 @@ def test_a_pipe_gets_a_line_a_step():
         "rollout  1/12  reward 0.250  rev3 0.105  0.50 s/step  6 s left  logprob diff 4e-8",
         "rollout  2/12  reward 0.250  rev3 0.105  0.50 s/step  5 s left  logprob diff 4e-8",
         "engine 1 died·[2J·",
+        "error: it is so",
+        "  mend it",
         "2 rollouts in 13.2 s, the start included",
     ]
 

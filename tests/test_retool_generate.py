@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import sys
+from pathlib import Path
 
 import pytest
 

@@ -1,6 +1,7 @@
 """A folder that an example fills: all of it at once, and never in place of something else."""
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ STAMP = "prepared.json"
 
 @contextmanager
 def filled(out: Path) -> Iterator[Path]:
-    """A new folder to fill, which takes the place of `out` where the block ends well. Raises SystemExit where `out` holds
+    """A new folder to fill, which takes the place of `out` where the block ends well. Exits with 2 where `out` holds
     something else."""
     refuse_to_overwrite(out)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -27,4 +28,5 @@ def filled(out: Path) -> Iterator[Path]:
 def refuse_to_overwrite(out: Path) -> None:
     """A folder of something else stays."""
     if out.exists() and not (out / STAMP).exists() and (not out.is_dir() or any(out.iterdir())):
-        raise SystemExit(f"error: {out} holds something else; name another folder with --out")
+        print(f"error: {out} holds something else; name another folder with --out", file=sys.stderr)
+        raise SystemExit(2)

@@ -4,12 +4,16 @@ import asyncio
 import json
 import logging
 import sys
+from pathlib import Path
 
 import pytest
 
 if __name__ == "__main__":  # pytest knows where the modules below are
     raise SystemExit(pytest.main([__file__, *sys.argv[1:]]))
 
+sys.path.insert(0, str(Path(__file__).parent / "vime/config"))
+
+from config_world import enough, refused
 from engines import turn
 from generate_with_retool import format_conversation_with_tools, postprocess_predictions, reward_func
 from hypothesis import given, settings
@@ -166,9 +170,25 @@ def test_what_breaks_off_in_the_middle_is_not_complete(sandbox):
     assert sample.status is Status.PENDING
 
 
-def test_partial_rollout_is_refused():
-    with pytest.raises(RunError, match="leave out --partial-rollout"):
-        converse([ANSWER], partial_rollout=True)
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--partial-rollout"], "--partial-rollout: ReTool's generate begins every conversation anew"),
+        (["--multimodal-keys", '{"image": "images"}'], "--multimodal-keys: requests to the engines carry no images"),
+        (["--group-rm"], "--group-rm: ReTool's reward_func rewards one sample at a time; leave it out"),
+        (["--custom-config-path", "typo.yaml"], "ReTool has no setting retool_max_turnz; it may be retool_max_turns"),
+        ([], "nothing bounds the length of a conversation; set --rollout-max-context-len"),
+    ],
+)
+def test_what_it_cannot_do_is_refused_when_arguments_are_checked(tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    Path("typo.yaml").write_text("retool_max_turnz: 3\n")
+    named = ["--custom-generate-function-path", "generate_with_retool.generate"]
+    named += ["--custom-rm-path", "generate_with_retool.reward_func", "--reward-key", "score"]
+    bound = ["--rollout-max-context-len", "100"] if words else []
+    found = refused([*enough(tmp_path), *named, *bound, *words])
+    assert len(found) == 1 and said in found[0], found
+    assert refused([*enough(tmp_path), *named, "--rollout-max-context-len", "100"]) == []
 
 
 # ---- what is trained on

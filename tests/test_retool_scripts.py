@@ -126,8 +126,16 @@ def test_bad_rows_are_named_counted_and_left_out(script, tmp_path):
 def test_nothing_is_written_where_it_would_be_wrong(script, more, tmp_path):
     (tmp_path / "out.jsonl").write_text("before\n")
     done, _ = convert(script, [GOOD[script]] * bool(more) + BAD[script][:1], tmp_path, *more)
-    assert done.returncode == 1 and done.stderr.count("error: ") == 1
+    assert done.returncode == 2 and done.stderr.count("error: ") == 1
     assert (tmp_path / "out.jsonl").read_text() == "before\n"
+
+
+@pytest.mark.parametrize(
+    "more", [["--input", "none.jsonl"], ["--limit", "0"], ["--limit", "-1"], ["--output", "a.csv"]]
+)
+def test_a_wrong_word_is_told(more, tmp_path):
+    done, _ = convert("rl_data_preprocess.py", [GOOD["rl_data_preprocess.py"]], tmp_path, *more)
+    assert done.returncode == 2 and done.stderr.count("error: ") == 1 and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("script", BAD)

@@ -26,7 +26,7 @@ class BadRow(ValueError):
 
 
 def main(convert: Callable[[Row], Row], description: str, example: str, argv: list[str] | None = None) -> int:
-    """A script that writes `convert(row)` of each row. The exit status: 0, or 1 where there is no file in the end."""
+    """A script that writes `convert(row)` of each row. The exit status: 0, or 2 where nothing was written."""
     parser = argparse.ArgumentParser(
         description=description, epilog=f"example:\n  {example}", formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -34,7 +34,7 @@ def main(convert: Callable[[Row], Row], description: str, example: str, argv: li
         "--input", type=_there, required=True, help="file to read, .jsonl or .parquet, or a folder of them"
     )
     parser.add_argument("--output", type=_known, required=True, help="file to write, .jsonl or .parquet")
-    parser.add_argument("--limit", type=int, help="no more rows than this")
+    parser.add_argument("--limit", type=_count, help="no more rows than this")
     parser.add_argument("--unique", action="store_true", help="leave out rows that came before")
     parser.add_argument("--strict", action="store_true", help="write nothing where a row is bad")
     asked = parser.parse_args(argv)
@@ -42,9 +42,15 @@ def main(convert: Callable[[Row], Row], description: str, example: str, argv: li
         good, bad, again = _convert(asked, convert)
     except (OSError, ImportError, ValueError) as error:  # pyarrow's errors are ValueErrors, as BadRow is
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return 2
     print(f"{asked.output}: {good} rows; {bad} bad ones and {again} repeated ones left out")
     return 0
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number above 0")
+    return int(text)
 
 
 def _there(text: str) -> Path:

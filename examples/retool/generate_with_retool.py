@@ -10,18 +10,24 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from tool_calls import Action, postprocess_predictions, postprocess_responses, read_action
 from tool_prompts import format_conversation_with_tools, prompt_text
 from tool_sandbox import ToolRegistry, tool_registry
+from tool_settings import settings_of
 from tool_turns import add_observation, begin, context_limit, response_ids, turn_params, unusable
 
 from vime.backends.vllm_utils.seam import IncompleteAnswer, generate_request, read_answer
+from vime.config.problems import Problem
+from vime.config.rules.check import Check
 from vime.errors import RunError
 from vime.observability.trace_utils import build_vllm_meta_trace_attrs, trace_span
 from vime.rollout.engine_call import Patience, affinity, ask
+from vime.rollout.hooks import with_rules
+from vime.rollout.refusals import no_images
 from vime.rollout.rm_hub.math_dapo_utils import compute_score
 from vime.rollout.vllm_rollout import GenerateState, get_model_url
 from vime.utils.aborted import ROLLOUT_STOPPED, abort_sample
@@ -41,6 +47,25 @@ _BEST_WRONG = -0.6
 """A wrong answer's reward, however many tools were called for it."""
 
 
+def whole_conversations(c: Check) -> Iterator[Problem]:
+    """Every conversation begins anew, has a bound, and its tools the settings that they are given."""
+    if c.partial_rollout:
+        what = "ReTool's generate begins every conversation anew, and a part is worth nothing to it"
+        yield c.problem("partial_rollout", what, "leave it out")
+    for needed, option in ((context_limit, "rollout_max_context_len"), (settings_of, "custom_config_path")):
+        try:
+            needed(c.args)
+        except RunError as error:
+            yield c.problem(option, error.what, error.fix)
+
+
+def single_samples(c: Check) -> Iterator[Problem]:
+    """A conversation is rewarded by itself."""
+    if c.group_rm:
+        yield c.problem("group_rm", "ReTool's reward_func rewards one sample at a time", "leave it out")
+
+
+@with_rules(whole_conversations, no_images)
 async def generate(
     args: Namespace, sample: Sample, sampling_params: dict[str, Any], evaluation: bool = False
 ) -> Sample:
@@ -51,10 +76,8 @@ async def generate(
     turn or a tool's output ran into a bound; ABORTED, with `metadata["abort_reason"]`, where the engine's answer cannot
     be trained on. `tool_call_count` on the sample is how many tools were called.
 
-    Raises RunError with --partial-rollout, and where nothing bounds the context; else as vime.rollout's generate does.
+    Raises RunError where nothing bounds the context; else as vime.rollout's generate does.
     """
-    if args.partial_rollout:
-        raise RunError("ReTool's generate begins every conversation anew", "leave out --partial-rollout")
     limit = context_limit(args)
     state, tools = GenerateState(args), tool_registry(args)
     begin(sample, state.encode(prompt_text(sample, tools.settings, tools.get_tool_specs(), state.tokenizer)))
@@ -170,6 +193,7 @@ async def execute_predictions(prediction: str, tools: ToolRegistry | None = None
     return step.observation, step.done
 
 
+@with_rules(single_samples)
 async def reward_func(args: Namespace, sample: Sample, **kwargs: Any) -> dict[str, Any]:
     r"""score, acc and pred: 1 where the last \boxed{...} of the response is the label, letter by letter; else -1, with
     0.05 for each tool call above two, up to -0.6. Raises TypeError for several samples at once."""

@@ -67,7 +67,7 @@ def settings_of(args: Namespace | None = None, environment: Mapping[str, str] | 
     environment = os.environ if environment is None else environment
     kinds = get_type_hints(Settings)
     given = {name: environment[key] for name in kinds if (key := f"{_PREFIX}{name}".upper()) in environment}
-    own = {name: value for name, value in vars(args).items() if name.startswith(_PREFIX)} if args is not None else {}
+    own = {name: getattr(args, name) for name in dir(args) if name.startswith(_PREFIX)}
     for full, value in own.items():
         name = full.removeprefix(_PREFIX)
         if name not in kinds:

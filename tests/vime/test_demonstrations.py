@@ -70,12 +70,13 @@ def test_a_seed_has_data_and_runs_of_its_own(name, monkeypatch, tmp_path):
     assert trainings[-1][-2:] == ["--lr", "1"] and report[2] == "report" and Path(report[3]).parent == tmp_path
 
 
-def test_a_folder_of_something_else_stays(tmp_path):
+def test_a_folder_of_something_else_stays(tmp_path, capsys):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.txt").write_text("years of work")
     for path in (tmp_path / "mine", tmp_path / "mine/thesis.txt"):
-        with pytest.raises(SystemExit, match="holds something else"), prepared.filled(path):
+        with pytest.raises(SystemExit, match="2"), prepared.filled(path):
             raise AssertionError("nothing is done then")
+        assert f"error: {path} holds something else" in capsys.readouterr().err
     assert (tmp_path / "mine/thesis.txt").read_text() == "years of work"
 
 

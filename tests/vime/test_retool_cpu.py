@@ -96,9 +96,11 @@ def test_the_first_stage_sees_the_tokens_that_the_second_makes(tokenizer, seed):
     assert mask == [own for piece, own in pieces for _ in piece]
 
 
-def test_a_folder_of_something_else_stays(tmp_path):
+@pytest.mark.parametrize("example", [EXAMPLE, EXAMPLE.parents[1] / "quickstart_cpu"], ids=lambda path: path.name)
+def test_a_folder_of_something_else_stays(tmp_path, example):
+    pytest.importorskip("transformers")
     (tmp_path / "thesis.txt").write_text("years of work")
-    words = [sys.executable, str(EXAMPLE / "prepare.py"), "--out", str(tmp_path)]
+    words = [sys.executable, str(example / "prepare.py"), "--out", str(tmp_path)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and "holds something else" in done.stderr
+    assert done.returncode == 2 and "holds something else" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]

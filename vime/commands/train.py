@@ -8,8 +8,11 @@ from pathlib import Path
 from vime.config.packages import schema
 from vime.config.problems import ConfigError, Problem
 from vime.config.resolve import Config, resolve
+from vime.config.rules import RULES, files
+from vime.config.rules.check import Rule
 from vime.config.show import as_json, as_text
 from vime.errors import says_what_is_wrong
+from vime.rollout import hooks
 
 INSTALL = "in a clone: make env-train && . .venv/bin/activate; on GPUs install vLLM, and vime[train] beside it"
 _SWITCHES = ("--dry-run", "--json", "--all")
@@ -28,18 +31,24 @@ class Words:
 def run(argv: Sequence[str]) -> int:
     """The exit status: 0, or 2 where the configuration is wrong or what it asks for is not there."""
     words = split(argv)
+    dry = "--dry-run" in words.switches
     try:
-        config = resolve(words.options, words.files, schema(), packages="--all" in words.switches)
+        config = resolve(words.options, words.files, schema(), "--all" in words.switches, rules_of_a_run(dry))
     except ConfigError as error:
         return report([*words.problems, *error.problems])
     if words.problems:
         return report(words.problems)
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    if "--dry-run" not in words.switches:
+    if not dry:
         return _train(config)
     print(as_json(config) if "--json" in words.switches else as_text(config), end="", flush=True)
     return 0
+
+
+def rules_of_a_run(dry: bool) -> tuple[Rule, ...]:
+    """All that is checked before anything starts. What is read need not be there yet where nothing will be started."""
+    return (*RULES, *hooks.RULES, *(() if dry else (files.data_is_there,)))
 
 
 def _train(config: Config) -> int:

@@ -42,3 +42,6 @@ class Guarded:
         if name in self._unreadable:
             raise Unreadable(name)
         return getattr(self._args, name)
+
+    def __dir__(self) -> list[str]:
+        return [*vars(self._args)]

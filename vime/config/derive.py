@@ -34,12 +34,14 @@ def _always(name: str, value: Any, why: str, when: Callable[[Guarded], bool]) ->
 
 FULLY_ASYNC = "vime.rollout.fully_async_rollout.generate_rollout_fully_async"
 """The rollout function whose requests run on while the weights are updated."""
+OWN_ROLLOUTS = ("vime.rollout.vllm_rollout.generate_rollout", FULLY_ASYNC)
+"""The rollout functions that ask engines, and evaluate."""
 
 TABLE: tuple[Derived, ...] = (
     _always("debug_train_only", True, "--load-debug-rollout-data", lambda a: a.load_debug_rollout_data is not None),
     Derived(
         "global_batch_size",
-        lambda a: a.rollout_batch_size * a.n_samples_per_prompt // a.num_steps_per_rollout,
+        lambda a: max(1, a.rollout_batch_size * a.n_samples_per_prompt // a.num_steps_per_rollout),
         "rollout_batch_size x n_samples_per_prompt / num_steps_per_rollout",
         lambda a: None not in (a.num_steps_per_rollout, a.rollout_batch_size) and a.global_batch_size is None,
     ),

@@ -37,6 +37,7 @@ class Option:
     low: float | None = None
     above: float | None = None
     high: float | None = None
+    below: float | None = None
     unit: Literal["bytes", "seconds", "minutes"] | None = None
     secret: bool = False
 
@@ -68,12 +69,13 @@ def option(
     low: float | None = None,
     above: float | None = None,
     high: float | None = None,
+    below: float | None = None,
     unit: str | None = None,
     secret: bool = False,
 ) -> Any:
     """A field of a group. `spelling` says which flags a boolean has: `--x`, upstream's `--disable-x`, or `--x` and `--no-x`."""
     row = {"help": help, "spelling": spelling, "flag": flag, "append": append, "secret": secret}
-    row |= {"low": low, "above": above, "high": high, "unit": unit}
+    row |= {"low": low, "above": above, "high": high, "below": below, "unit": unit}
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=row)
     return dataclasses.field(default=default, metadata=row)

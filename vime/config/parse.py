@@ -75,6 +75,8 @@ def _check_range(option: Option, value: float) -> None:
         raise BadValue(f"{value} is not more than {option.above}")
     if option.high is not None and value > option.high:
         raise BadValue(f"{value} is more than {option.high}")
+    if option.below is not None and value >= option.below:
+        raise BadValue(f"{value} is not less than {option.below}")
 
 
 def _json(text: str) -> Any:

@@ -16,8 +16,8 @@ from vime.config.model import implied_by_model, mismatches
 from vime.config.option import Option
 from vime.config.owned import OWNED
 from vime.config.problems import ConfigError, Problem
-from vime.config.rules import broken
-from vime.config.rules.check import Check
+from vime.config.rules import RULES, broken
+from vime.config.rules.check import Check, Rule
 from vime.config.schema import NotInstalled, Schema
 from vime.config.yamlfile import FileValues, read_file
 from vime.device import Device, detect
@@ -50,7 +50,13 @@ class Config:
         return self.groups[kind.NAME]  # type: ignore[attr-defined]
 
 
-def resolve(argv: Sequence[str], files: Sequence[Path], schema: Schema, packages: bool = False) -> Config:
+def resolve(
+    argv: Sequence[str],
+    files: Sequence[Path],
+    schema: Schema,
+    packages: bool = False,
+    rules: Sequence[Rule] = RULES,
+) -> Config:
     """The configuration of these flags over these files, a later over an earlier one; ConfigError has every problem.
 
     With `packages`, every option of the installed packages has its value in `args`, given or not.
@@ -64,7 +70,7 @@ def resolve(argv: Sequence[str], files: Sequence[Path], schema: Schema, packages
     if any(file.unread for file in (*read, custom)):
         raise ConfigError(problems)
     given = {one.option.name: one for one in (*_chain([*read, custom]), *flags)}
-    return _settle(_Draft(schema, given, custom.extras), problems)
+    return _settle(_Draft(schema, given, custom.extras), problems, rules)
 
 
 def _load_packages(schema: Schema) -> list[Problem]:
@@ -102,7 +108,7 @@ class _Draft:
         return {name.removeprefix("vllm_"): one.value for name, one in self.of("vllm").items()}
 
 
-def _settle(draft: _Draft, problems: list[Problem]) -> Config:
+def _settle(draft: _Draft, problems: list[Problem], rules: Sequence[Rule]) -> Config:
     """The rest of what is wrong, or the configuration."""
     values = {option.name: option.default for option in draft.schema.known()} | draft.values()
     device = detect(values["device"])
@@ -114,7 +120,7 @@ def _settle(draft: _Draft, problems: list[Problem]) -> Config:
     missing = {name: value for name, value in implied.values.items() if name not in given}
     unreadable = {problem.option for problem in problems} - {""}
     args, why, unknown = derive(Args(**{**draft.extras, **values, **fields, **missing}), device, unreadable)
-    found = broken(Check(Guarded(args, unknown), device, places))
+    found = broken(Check(Guarded(args, unknown), device, places), rules)
     if problems := problems + [problem for problem in found if not problem.warning]:
         raise ConfigError(problems)
     engine = device.engine_options(args.dtype, args.vllm_enable_deterministic_inference) | _engine_follows(args)

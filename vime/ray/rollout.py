@@ -24,9 +24,11 @@ from vime.observability.run_log import RunLog
 from vime.observability.token_pieces import token_pieces
 from vime.ray.placement_group import Placement
 from vime.ray.records import Engines, Generated
+from vime.ray.run_length import with_length
 from vime.ray.servers import Servers, start_servers
 from vime.rollout.ahead import Ahead, load_ahead, save_ahead
 from vime.rollout.base_types import call_rollout_fn
+from vime.rollout.evaluate import check_sets
 from vime.rollout.groups import leaves
 from vime.rollout.train_data import convert_samples_to_train_data
 from vime.utils.async_utils import get_async_loop
@@ -58,6 +60,7 @@ class RolloutManager:
         # The driver logs; a function of the user's that logs from here reaches what several processes may write to.
         quiet = config.args.replace(use_wandb=False)
         self._args: Namespace = quiet.replace(eval_datasets=eval_datasets(config.args))
+        self._changing = threading.Lock()
         self._log = RunLog(config.args.run_dir)
         self._servers: Servers | None = None
         self._ahead: Ahead | None = None
@@ -68,7 +71,7 @@ class RolloutManager:
         """Start the engines, or find those that run already; where they are."""
         logs = str(self._log.folder / "logs")
         self._servers = start_servers(self._config, self._placement, self._progress, logs)
-        self._args = self._servers.args(self._args)
+        self._change_args(self._servers.args)
         return self._engines()
 
     def status(self) -> str:
@@ -76,9 +79,12 @@ class RolloutManager:
         return self._status
 
     def read_prompts(self) -> int | None:
-        """Read the prompts; rollouts of an epoch."""
+        """Read the prompts, and look at the evaluation sets; rollouts of an epoch."""
+        check_sets(self._args, self._args.eval_datasets)
         self._data_source = load_function(self._args.data_source_path)(self._args)
-        return self.get_num_rollout_per_epoch()
+        per_epoch = self.get_num_rollout_per_epoch()
+        self._change_args(lambda args: with_length(args, per_epoch))
+        return per_epoch
 
     def load(self, rollout_id: int) -> None:
         """Stand where the checkpoint after `rollout_id` stood (-1: none)."""
@@ -130,7 +136,7 @@ class RolloutManager:
         failures = self._failures()
         if failures:
             self._servers = self._running().restart_dead(failures, progress=self._progress)
-            self._args = self._servers.args(self._args)
+            self._change_args(self._servers.args)
         return _words(failures), self._engines()
 
     def end_hung(self) -> Sequence[str]:
@@ -180,6 +186,11 @@ class RolloutManager:
                 if lost:
                     raise EngineLost(lost) from None
                 raise
+
+    def _change_args(self, changed: Callable[[Any], Any]) -> None:
+        """The engines' start, and reading the prompts, each bring something to the arguments, at the same time."""
+        with self._changing:
+            self._args = changed(self._args)
 
     def _failures(self) -> dict[str, Exception]:
         """What of the engines does not work; without engines nothing."""

@@ -46,8 +46,10 @@ async def collect(
         rollout.put_back(await stop() if state.pendings else [])
         rollout.finish()
     except BaseException:
-        await cancel(rollout.working)
-        rollout.give_up()
+        try:
+            await cancel(rollout.working)
+        finally:
+            rollout.give_up()
         raise
     finally:
         state.reset()

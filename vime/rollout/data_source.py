@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from vime.rollout.accounting import PromptsUnaccountedFor
-from vime.rollout.groups import Group, leaves, own_copy
+from vime.rollout.groups import Group, leaves, own_copy, snapshot
 from vime.rollout.hooks import load_hook
 from vime.rollout.outstanding import Outstanding
 from vime.rollout.saved_state import DataSourceError, plain, read_state, samples, state_file, write_state
@@ -18,6 +19,8 @@ from vime.utils.processing_utils import load_processor, load_tokenizer
 from vime.utils.types import Sample
 
 __all__ = ["DataSource", "DataSourceError", "RolloutDataSource", "RolloutDataSourceWithBuffer", "pop_first"]
+
+logger = logging.getLogger(__name__)
 
 _STATE = "global_dataset_state_dict"
 _CURSOR = ("sample_offset", "epoch_id", "sample_group_index", "sample_index")
@@ -88,7 +91,8 @@ class RolloutDataSource:
     def load(self, rollout_id: int | None = None) -> None:
         """Take up what `save(rollout_id)` wrote; nothing to do for the first rollout (None or -1), or without --load.
 
-        Raises DataSourceError where the file is missing or no such file.
+        Where the prompts are others by now, or in another order, the epoch that it stood in is left, and the next begins:
+        a warning says so. Raises DataSourceError where the file is missing, no such file, or of groups of another size.
         """
         if not self.args.rollout_global_dataset or self.args.load is None or rollout_id is None or rollout_id < 0:
             return
@@ -98,7 +102,8 @@ class RolloutDataSource:
                 f"there is no {path}, so it is not known which prompts were used: load a checkpoint that has it, "
                 f"or begin anew with --start-rollout-id 0"
             )
-        read_state(path, "state of a data source", self._restore)
+        before = read_state(path, "state of a data source", self._restored)
+        self._begin_other_order(before, path)
         self._order_epoch()
 
     def settle(self, trained: int, dropped: Mapping[str, int]) -> None:
@@ -137,13 +142,40 @@ class RolloutDataSource:
         settled = dict(self.settled)
         if not self.takes_groups_back and (lost := len(self.outstanding.groups())):
             settled["not_taken_back"] = settled.get("not_taken_back", 0) + lost
-        return {name: getattr(self, name) for name in _CURSOR} | {"metadata": self.metadata, "settled": settled}
+        cursor = {name: getattr(self, name) for name in _CURSOR}
+        return cursor | {"order": self._order(), "metadata": self.metadata, "settled": settled}
+
+    def _restored(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Stand where the state stood; by what its prompts followed each other."""
+        self._restore(state)
+        return state.get("order")
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         cursor = {name: int(state[name]) for name in _CURSOR}
         self.metadata, self.settled = state["metadata"], state["settled"]
         self.outstanding.clear()
         vars(self).update(cursor)
+
+    def _order(self) -> dict[str, Any] | None:
+        """By what the prompts follow each other: what a place among them depends on."""
+        if self.dataset is None:
+            return None
+        shuffled = {"--rollout-seed": self.args.rollout_seed} if self.args.rollout_shuffle else {}
+        return {
+            "the number of prompts": len(self.dataset),
+            "the digest of their texts": self.dataset.digest,
+            "--rollout-shuffle": self.args.rollout_shuffle,
+            **shuffled,
+        }
+
+    def _begin_other_order(self, before: Mapping[str, Any] | None, path: Path) -> None:
+        now = self._order()
+        if before is None or now is None or before == now:
+            return
+        changed = [name for name in before | now if before.get(name) != now.get(name)]
+        told = ", ".join(f"{name} was {before.get(name)} and is {now.get(name)}" for name in changed)
+        logger.warning("%s: %s; the epoch in which it stood is left, and the next begins", path, told)
+        self.epoch_id, self.sample_offset = self.epoch_id + 1, 0
 
     def _next_prompts(self, count: int) -> list[Sample]:
         if self.dataset is None:
@@ -213,11 +245,18 @@ class RolloutDataSourceWithBuffer(RolloutDataSource):
         return self.metadata
 
     def _state(self) -> dict[str, Any]:
-        waiting = [*self.outstanding.groups(), *self.buffer]
+        # It is written when the lock is free again, and a group of the buffer may have been begun by then.
+        waiting = [*self.outstanding.groups(), *map(snapshot, self.buffer)]
         return super()._state() | {"buffer": plain(waiting)}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        buffer = samples(state["buffer"]) if "buffer" in state else []
+        buffer = samples(state.get("buffer", []))
+        size = self.args.n_samples_per_prompt
+        if other := next((len(group) for group in buffer if len(group) != size), None):
+            raise DataSourceError(
+                f"its buffer has groups of {other} samples, and --n-samples-per-prompt is {size}: set {other}, or begin "
+                "with the first prompt, with --start-rollout-id 0"
+            )
         super()._restore(state)
         self.buffer = buffer
 

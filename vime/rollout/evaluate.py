@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from vime.config.derive import OWN_ROLLOUTS
 from vime.rollout.groups import leaves, own_copy
 from vime.rollout.sample_hooks import set_current_rollout_id
 from vime.rollout.seeds import request_seed
 from vime.rollout.together import together
 from vime.utils.aborted import LIKELY_CAUSES, abort_reason
-from vime.utils.data import Dataset
-from vime.utils.eval_config import EvalDatasetConfig
+from vime.utils.data import Dataset, check_rows
+from vime.utils.eval_config import EvalConfigError, EvalDatasetConfig
 from vime.utils.types import Sample
 
 _TRIES = 16
@@ -21,6 +22,18 @@ _TRIES = 16
 
 class EvalAborted(RuntimeError):
     """An evaluation sample was aborted again and again."""
+
+
+def check_sets(args: Namespace, sets: Iterable[EvalDatasetConfig]) -> None:
+    """Read the evaluation sets that will be answered, so that a bad row ends the run at its start and not hours later.
+
+    Raises DataError. A function of the user's that evaluates reads its sets as it likes.
+    """
+    if args.eval_interval is None or args.debug_train_only or args.eval_function_path not in OWN_ROLLOUTS:
+        return
+    for one in sets:
+        keys = {one.input_key: "--eval-input-key", one.label_key: "--eval-label-key"}
+        check_rows(one.path, {key: option for key, option in keys.items() if key is not None})
 
 
 async def evaluate(
@@ -45,7 +58,8 @@ async def evaluate(
             work.append(_one(args, sample, own, generate_and_rm))
     samples = [leaf for result in await together(work) for leaf in leaves(result)]
     if len(samples) < (dataset_cfg.min_eval_samples or 0):
-        raise ValueError(f"{dataset_cfg.name}: {len(samples)} answers, fewer than min_eval_samples allows")
+        least = dataset_cfg.min_eval_samples
+        raise EvalConfigError(f"{dataset_cfg.name}: {len(samples)} answers, and min_eval_samples is {least}: lower it")
     key = args.eval_reward_key or args.reward_key
     return {
         dataset_cfg.name: {

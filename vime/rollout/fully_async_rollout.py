@@ -13,6 +13,8 @@ from typing import Any
 from vime.rollout.base_types import RolloutFnEvalOutput, RolloutFnTrainOutput
 from vime.rollout.engine_call import GenerationFailed
 from vime.rollout.fully_async.worker import AsyncRolloutWorker
+from vime.rollout.hooks import with_rules
+from vime.rollout.refusals import as_generate_does
 from vime.rollout.vllm_rollout import eval_rollout
 from vime.utils.async_utils import run
 from vime.utils.http_utils import HttpError, get_rollout_num_engines
@@ -51,6 +53,7 @@ class _Place(metaclass=PerLoopMeta):
             await worker.close()
 
 
+@with_rules(as_generate_does)
 def generate_rollout_fully_async(
     args: Namespace, rollout_id: int, data_buffer: Any, evaluation: bool = False
 ) -> RolloutFnTrainOutput | RolloutFnEvalOutput:

@@ -1,29 +1,37 @@
-"""Functions that options name, checked when they are loaded: that they exist, can be called, and how."""
+"""Functions that options name, checked when they are loaded: that they exist, can be called, and how.
+
+A function says itself what it cannot do, by rules that are run with those of the configuration (see `with_rules`).
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from argparse import Namespace
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from vime.config.problems import ConfigError, Problem
+from vime.config.problems import Problem
+from vime.config.rules import findings
+from vime.config.rules.check import Check, Rule
 from vime.errors import travels
 from vime.rollout import hook_protocols as shapes
+from vime.utils.eval_config import EvalConfigError, eval_datasets
 
-__all__ = ["HOOKS", "Hook", "HookInvalid", "check_hooks", "load_hook"]
+__all__ = ["HOOKS", "RULES", "Hook", "HookInvalid", "load_hook", "with_rules"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @travels
 class HookInvalid(ValueError):
-    """A hook that cannot work: names the option and the function, says what is wrong and how it is called."""
+    """A hook that cannot work: names the option and the function, says what is wrong and how to mend it."""
 
-    def __init__(self, hook: Hook, path: str, what: str) -> None:
-        super().__init__(f"{hook.flag} {path}: {what}; it is called {hook.call}")
-        self.hook, self.path, self.what = hook, path, what
+    def __init__(self, hook: Hook, path: str, what: str, fix: str = "") -> None:
+        self.hook, self.path, self.what, self.fix = hook, path, what, fix or f"it is called {hook.call}"
+        super().__init__(f"{hook.flag} {path}: {what}; {self.fix}")
 
 
 @dataclass(frozen=True)
@@ -99,23 +107,57 @@ def load_hook(kind: str, path: str) -> Callable[..., Any]:
     return function
 
 
-def check_hooks(args: Namespace) -> None:
-    """Load every hook that `args` names. Raises ConfigError with all that are wrong."""
-    problems = []
-    for hook, path in _named(args):
-        try:
-            load_hook(hook.kind, path)
-        except HookInvalid as error:
-            problems.append(Problem(f"{hook.flag} {path}", error.what, f"it is called {hook.call}"))
-    if problems:
-        raise ConfigError(problems)
+def with_rules(*rules: Rule) -> Callable[[F], F]:
+    """Decorator of a function that an option names: what these rules find is told with all that is wrong with the
+    configuration, before anything starts. A rule is as those of vime.config.rules:
+
+        def whole_answers(c: Check) -> Iterator[Problem]:
+            if c.partial_rollout:
+                yield c.problem("partial_rollout", "generate begins every answer anew", "leave it out")
+    """
+
+    def marked(function: F) -> F:
+        function.rules = rules  # type: ignore[attr-defined]
+        return function
+
+    return marked
 
 
-def _named(args: Namespace) -> Iterator[tuple[Hook, str]]:
+def hooks(c: Check) -> Iterator[Problem]:
+    """Every function that an option names is there, can be called, and does what is asked for."""
+    named = []
     for hook in HOOKS:
-        value = getattr(args, hook.kind, None)
-        for path in [value] if isinstance(value, str) else value or ():
-            yield hook, path
+        value = getattr(c, hook.kind)
+        named += [(hook, path, hook.kind) for path in ([value] if isinstance(value, str) else value or ())]
+    yield from _wrong(c, named)
+
+
+def hooks_of_sets(c: Check) -> Iterator[Problem]:
+    """So are those that an evaluation set names for itself."""
+    try:
+        sets = eval_datasets(c.args)
+    except EvalConfigError:  # a rule of its own tells what is wrong with them
+        return
+    for kind in ("custom_generate_function_path", "custom_rm_path"):
+        paths = dict.fromkeys(getattr(one, kind) for one in sets)
+        own = [path for path in paths if path and path != getattr(c, kind)]
+        yield from _wrong(c, [(_BY_KIND[kind], path, "eval_config") for path in own])
+
+
+def _wrong(c: Check, named: Iterable[tuple[Hook, str, str]]) -> Iterator[Problem]:
+    """What is wrong with hooks, each with its path and the option that names it."""
+    bring: dict[Rule, None] = {}
+    for hook, path, option in named:
+        try:
+            bring |= dict.fromkeys(getattr(load_hook(hook.kind, path), "rules", ()))
+        except HookInvalid as error:
+            yield c.problem(option, f"{path}: {error.what}", error.fix)
+    for rule in bring:
+        yield from findings(rule, c)
+
+
+RULES: tuple[Rule, ...] = (hooks, hooks_of_sets)
+"""To be run with those of the configuration; what they load is the user's."""
 
 
 def _found(hook: Hook, path: str) -> Any:
@@ -124,13 +166,26 @@ def _found(hook: Hook, path: str) -> Any:
         raise HookInvalid(hook, path, "it is no dotted path of the form package.module.name")
     try:
         module = importlib.import_module(module_path)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_path}.".startswith(f"{error.name}."):
+            raise _not_importable(hook, path, error) from error
+        raise HookInvalid(hook, path, f"there is no module {error.name}", _where_it_is_sought()) from error
     except Exception as error:
-        raise HookInvalid(
-            hook, path, f"module {module_path} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        raise _not_importable(hook, path, error) from error
     if not hasattr(module, name):
         raise HookInvalid(hook, path, f"module {module_path} has no {name!r}")
     return getattr(module, name)
+
+
+def _not_importable(hook: Hook, path: str, error: Exception) -> HookInvalid:
+    module = path.rpartition(".")[0]
+    what = f"module {module} cannot be imported: {type(error).__name__}: {error}"
+    return HookInvalid(hook, path, what, f"mend it until python -c 'import {module}' works")
+
+
+def _where_it_is_sought() -> str:
+    folders = os.environ.get("PYTHONPATH")
+    return f"put the folder that it is in on PYTHONPATH, which is {folders or 'not set'}"
 
 
 def _check_awaited(hook: Hook, path: str, function: Any) -> None:

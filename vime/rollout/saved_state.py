@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vime.utils.atomic_file import write_atomic
+from vime.utils.checkpoint_names import root_of
 from vime.utils.sample_codec import decode, encode
 from vime.utils.types import Sample
 
 __all__ = ["DataSourceError", "plain", "read_state", "remove_state", "samples", "state_file", "write_state"]
 
 T = TypeVar("T")
+_OTHER = "load another checkpoint with --ckpt-step, or begin anew without --load"
 
 
 class DataSourceError(RuntimeError):
@@ -22,10 +24,11 @@ class DataSourceError(RuntimeError):
 
 
 def state_file(folder: str | None, name: str, rollout_id: int) -> Path:
-    """The file of that name of the checkpoint after `rollout_id`. Raises DataSourceError where there is no folder."""
+    """The file of that name of the checkpoint after `rollout_id`, in the folder of all checkpoints, or of one of them
+    (iter_0000012). Raises DataSourceError where there is no folder."""
     if folder is None:
         raise DataSourceError("there is no folder to save to: set --save")
-    return Path(folder) / "rollout" / f"{name}_{rollout_id}.json"
+    return root_of(folder) / "rollout" / f"{name}_{rollout_id}.json"
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
@@ -46,9 +49,11 @@ def read_state(path: Path, what: str, make: Callable[[Mapping[str, Any]], T]) ->
     try:
         return make(decode(json.loads(path.read_bytes())))
     except OSError as error:
-        raise DataSourceError(f"{path} cannot be read ({error.strerror}): make it readable, or load another") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataSourceError(f"{path} holds no {what}: {error!r}") from error
+        raise DataSourceError(f"{path} cannot be read ({error.strerror}): make it readable, or {_OTHER}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataSourceError(f"{path} holds no {what} ({error!r}): {_OTHER}") from error
+    except DataSourceError as error:
+        raise DataSourceError(f"{path}: {error}") from error
 
 
 def plain(node: Any) -> Any:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import Any
 
+from vime.config.problems import Problem
+from vime.config.rules.check import Check
 from vime.rollout.base_types import RolloutFnTrainOutput
+from vime.rollout.hooks import with_rules
 from vime.utils.mask_utils import MultiTurnLossMaskGenerator, get_response_lengths
 from vime.utils.per_loop import PerLoopMeta
 from vime.utils.processing_utils import load_tokenizer
@@ -27,6 +31,20 @@ class _Masks(metaclass=PerLoopMeta):
         self.generator = MultiTurnLossMaskGenerator(tokenizer, tokenizer_type=args.loss_mask_type)
 
 
+def conversations_once(c: Check) -> Iterator[Problem]:
+    """Each conversation is trained on as it is, and nothing is answered."""
+    if c.n_samples_per_prompt != 1:
+        yield c.problem("n_samples_per_prompt", "supervised training takes a conversation once", "set it to 1")
+    if c.apply_chat_template:
+        fix = "leave it out, or take it back with --no-apply-chat-template"
+        yield c.problem("apply_chat_template", "supervised training applies the template itself", fix)
+    evaluates = c.eval_interval is not None and not c.debug_train_only
+    if evaluates and c.eval_function_path == f"{__name__}.generate_rollout":
+        what = "supervised training has no evaluation of its own"
+        yield c.problem("eval_interval", what, "set --eval-function-path, or leave it out")
+
+
+@with_rules(conversations_once)
 def generate_rollout(
     args: Namespace, rollout_id: int, data_buffer: Any, evaluation: bool = False
 ) -> RolloutFnTrainOutput:

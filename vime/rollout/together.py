@@ -18,8 +18,15 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 async def cancel(tasks: Iterable[asyncio.Task]) -> None:
-    """Cancel them and wait until they are over, whatever they raise."""
-    tasks = list(tasks)
+    """Cancel them and wait until they are over, whatever they raise; also where this is cancelled, which is raised then."""
+    tasks, cancelled = list(tasks), None
     for task in tasks:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    while left := [task for task in tasks if not task.done()]:
+        try:
+            await asyncio.wait(left)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    await asyncio.gather(*tasks, return_exceptions=True)  # so that what they raised counts as seen
+    if cancelled is not None:
+        raise cancelled

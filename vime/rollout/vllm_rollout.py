@@ -20,8 +20,10 @@ from vime.rollout import collect, evaluate
 from vime.rollout.base_types import RolloutFnEvalOutput, RolloutFnTrainOutput
 from vime.rollout.engine_call import Patience, affinity, ask
 from vime.rollout.groups import Group, leaves
+from vime.rollout.hooks import with_rules
 from vime.rollout.keeping import is_cut_short
 from vime.rollout.prompt_ids import prepare_prompt_ids, prompt_encoder, tokens_left, training_sampling_params
+from vime.rollout.refusals import as_generate_does
 from vime.rollout.rewarding import RewardRunner
 from vime.rollout.sample_hooks import apply_rollout_sample_hooks
 from vime.rollout.seeds import request_seed
@@ -123,14 +125,13 @@ async def generate(args: Namespace, sample: Sample, sampling_params: dict[str, A
         sample.status = Sample.Status.TRUNCATED
         return sample
 
-    images = (sample.multimodal_inputs or {}).get("images")
     request = generate_request(
         {
             "input_ids": prompt_ids,
             "sampling_params": {**sampling_params, "max_new_tokens": left},
             "return_logprob": True,
             "return_routed_experts": args.use_rollout_routing_replay,
-            "image_data": images,
+            "image_data": (sample.multimodal_inputs or {}).get("images"),
         }
     )
     url = f"http://{args.vllm_router_ip}:{args.vllm_router_port}{GENERATE_ENDPOINT}"
@@ -248,8 +249,7 @@ async def abort(args: Namespace, rollout_id: int) -> list[Group]:
     The groups come back for the next rollout where partial rollout is on; otherwise the list is empty. A task that
     failed raises, after the others are back.
     """
-    state = GenerateState(args)
-    finished = await stop(args, state)
+    finished = await stop(args, GenerateState(args))
     groups = [task.result() for task in finished]
     if not args.partial_rollout:
         return []
@@ -285,6 +285,7 @@ async def eval_rollout_single_dataset(
     return await evaluate.evaluate(args, GenerateState(args), rollout_id, dataset_cfg, generate_and_rm)
 
 
+@with_rules(as_generate_does)
 def generate_rollout(
     args: Namespace, rollout_id: int, data_source: Any, evaluation: bool = False
 ) -> RolloutFnTrainOutput | RolloutFnEvalOutput:

@@ -16,8 +16,10 @@ from typing import Any
 from vime.backends.vllm_utils.seam import AnswerStream
 from vime.observability.trace_utils import trace_span
 from vime.rollout.engine_call import GenerationFailed, Patience, affinity, ask, never_arrived
+from vime.rollout.hooks import with_rules
 from vime.rollout.partial_sample import PartialSample, response_of
 from vime.rollout.prompt_ids import tokens_left
+from vime.rollout.refusals import no_images
 from vime.rollout.rewarding import GENERATION_FAILED, give_up_on
 from vime.rollout.stream_reading import StreamReading
 from vime.rollout.vllm_rollout import GENERATE_ENDPOINT, GenerateState, _prepare_prompt_ids
@@ -32,6 +34,7 @@ _ABOUT_THE_REQUEST = frozenset({400, 413, 422})
 """Statuses that refuse this one request; 401 or 404 would refuse every other, too, and ends the rollout."""
 
 
+@with_rules(no_images)
 async def generate_streaming(
     args: Namespace, sample: Sample, sampling_params: dict[str, Any], evaluation: bool = False
 ) -> Sample:

@@ -1,20 +1,20 @@
-"""The folders of a run, looked at before anything is started."""
+"""The folder of a run's checkpoints, where it writes over some that are there."""
 
-from argparse import Namespace
 from pathlib import Path
 
-from vime.errors import RunError
+from vime.utils.atomic_file import write_atomic
+from vime.utils.checkpoint_names import MARKER, iteration_folder
 
-_MARKER = "latest_checkpointed_iteration.txt"
 
+def go_back_to(save: str, iteration: int, saving: int) -> None:
+    """Call before the checkpoint `saving` is written, by a run that went on from `iteration`.
 
-def refuse_to_overwrite(args: Namespace) -> None:
-    """Raises RunError where --save holds checkpoints that this run does not go on from."""
-    if args.save is None or not (Path(args.save) / _MARKER).is_file():
+    A checkpoint is several files, and one that another run left is no longer whole while it is written over: the marker
+    must not name it then, nor one after it. It names again what this run went on from.
+    """
+    marker = Path(save) / MARKER
+    if not iteration_folder(Path(save), iteration).is_dir() or not marker.is_file():
         return
-    if args.load is not None and Path(args.load).resolve().is_relative_to(Path(args.save).resolve()):
-        return
-    raise RunError(
-        f"--save {args.save}: it holds checkpoints of another run",
-        f"go on from them with --load {args.save}, or choose another folder",
-    )
+    text = marker.read_text("utf-8").strip()
+    if text.isdecimal() and int(text) >= saving:
+        write_atomic(marker, str(iteration).encode())

@@ -9,24 +9,22 @@ from typing import Any
 import ray
 
 from vime.config.resolve import Config
-from vime.errors import Interrupted, RunError
+from vime.errors import Interrupted
 from vime.observability import logging_utils
 from vime.observability.run_log import RunLog, run_folder
 from vime.ray.actor_group import RayTrainGroup
 from vime.ray.placement_group import Placement, place
 from vime.ray.records import Engines
 from vime.ray.rollout import RolloutManager
+from vime.ray.run_length import with_length
 from vime.ray.session import ray_session
 from vime.ray.wait import result, results
-from vime.rollout.hooks import check_hooks
 from vime.train.clock import Clock
-from vime.train.folders import refuse_to_overwrite
 from vime.train.loop import Schedule, loop
 from vime.train.progress import Progress
 from vime.train.rollouts import InTurn, OneAhead
 from vime.train.run import RayRun
 from vime.train.stop import StopRequest, stop_on_signals
-from vime.utils.eval_config import eval_datasets
 
 _MANAGER = "the rollout manager"
 _THREADS = 8
@@ -38,9 +36,6 @@ _STATUS = 1.0
 def train(config: Config, progress: Progress) -> int:
     """Run to the end; the exit status: 0, or 128 and the signal's number after a stop. What fails is raised."""
     config = replace(config, args=config.args.replace(run_dir=str(run_folder(config.args.run_dir))))
-    refuse_to_overwrite(config.args)
-    check_hooks(config.args)
-    eval_datasets(config.args)  # what is wrong with --eval-config comes out before anything is started
     log = RunLog(config.args.run_dir)
     log.config(config)
     logging_utils.init_tracking(config.args)
@@ -134,7 +129,7 @@ def _parts(config: Config, around: "_Around") -> Iterator[tuple[RayRun, Schedule
                 _connect(trainer, start.result(starting))
         stop.check()
 
-        yield RayRun(config, trainer, manager, stop, around.tell), _schedule(config, first, by_epoch)
+        yield RayRun(config, trainer, manager, stop, around.tell, first), _schedule(config, first, by_epoch)
     finally:
         _dispose(manager)
 
@@ -143,11 +138,7 @@ def _with_length(config: Config, per_epoch: int | None) -> tuple[Config, int | N
     """The configuration with the number of rollouts, and those of an epoch where --num-epoch counts."""
     if config.args.num_rollout is not None:
         return config, None
-    if not per_epoch:
-        what = f"--num-epoch: an epoch has less than --rollout-batch-size {config.args.rollout_batch_size} prompts"
-        raise RunError(what, "set --num-rollout, or a smaller batch")
-    total = per_epoch * config.args.num_epoch
-    return replace(config, args=config.args.replace(num_rollout=total)), per_epoch
+    return replace(config, args=with_length(config.args, per_epoch)), per_epoch
 
 
 def _trainer(config: Config, placement: Placement, start: "_Start") -> tuple[RayTrainGroup | None, int]:

@@ -8,6 +8,7 @@ from vime.errors import Interrupted, RankDied
 from vime.ray.actor_group import RayTrainGroup
 from vime.ray.records import Engines, Generated
 from vime.ray.wait import result
+from vime.train.folders import go_back_to
 from vime.train.stop import StopRequest
 
 T = TypeVar("T")
@@ -22,10 +23,10 @@ class RayRun:
     """The parts that run. Each method waits until it is done; what fails there is raised here."""
 
     def __init__(
-        self, config: Config, trainer: RayTrainGroup | None, manager: Any, stop: StopRequest, tell: Tell
+        self, config: Config, trainer: RayTrainGroup | None, manager: Any, stop: StopRequest, tell: Tell, first: int = 0
     ) -> None:
         self._args, self._trainer, self._manager = config.args, trainer, manager
-        self._stop, self._tell = stop, tell
+        self._stop, self._tell, self._first = stop, tell, first
         self._moved: Engines | None = None
         """Where the engines are since some were started again, until the trainer was told."""
 
@@ -85,6 +86,7 @@ class RayRun:
         The prompts' part comes first: the trainer's marker makes both count.
         """
         if self._args.save is not None:
+            go_back_to(self._args.save, self._first - 1, saving=rollout_id)
             result(self._manager.save.remote(rollout_id), _MANAGER)
         if self._trainer is not None:
             self._trainer.save_model(rollout_id)

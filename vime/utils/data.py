@@ -8,6 +8,9 @@ import logging
 import random
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,16 @@ from vime.errors import travels
 from vime.utils.chat_messages import as_messages
 from vime.utils.types import Sample
 
-__all__ = ["DataError", "Dataset", "filter_long_prompt", "get_source", "process_rollout_data", "read_file"]
+__all__ = [
+    "DataError",
+    "Dataset",
+    "check_file",
+    "check_rows",
+    "filter_long_prompt",
+    "get_source",
+    "process_rollout_data",
+    "read_file",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -35,15 +47,28 @@ class DataError(ValueError):
 def read_file(path: str) -> Iterator[dict[str, Any]]:
     """The rows of a .jsonl or .parquet file, one after the other; of `path@[a:b]` the part that the slice names.
 
-    A bound may be negative, counted from the end. Raises FileNotFoundError, and DataError for a row that is no object.
+    A bound may be negative, counted from the end. Raises DataError for no such file, and for a row that is no object.
     """
+    check_file(path)
     name, part = _parse_generalized_path(str(path))
+    return _READERS[Path(name).suffix](name, part)
+
+
+def check_file(path: str) -> None:
+    """Raises DataError where `read_file` could not begin."""
+    name, _ = _parse_generalized_path(str(path))
     if not Path(name).is_file():
-        raise FileNotFoundError(f"there is no file {name}; --prompt-data or --eval-prompt-data names it")
-    reader = _READERS.get(Path(name).suffix)
-    if reader is None:
+        raise DataError(name, "there is no such file", "write it; --prompt-data or --eval-prompt-data names it")
+    if Path(name).suffix not in _READERS:
         raise DataError(name, f"files ending in {Path(name).suffix!r} are not read", f"use {' or '.join(_READERS)}")
-    return reader(name, part)
+
+
+def check_rows(path: str, keys: Mapping[str, str]) -> None:
+    """Read a file and keep nothing. Raises DataError where a row lacks one of the fields `keys`, each with the option that
+    names it, or is none."""
+    for number, row in enumerate(read_file(path), 1):
+        for key, option in keys.items():
+            _field(row, key, f"{path}, row {number}", option)
 
 
 def _parse_generalized_path(s: str) -> tuple[str, slice | None]:
@@ -81,8 +106,11 @@ def _parquet(path: str, part: slice | None) -> Iterator[dict[str, Any]]:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError(f"{path} is read by pyarrow, which is not installed: pip install pyarrow") from error
-    file = pyarrow.parquet.ParquetFile(path)
+        raise DataError(path, "it is read by pyarrow, which is not installed", "pip install pyarrow") from error
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+    except pyarrow.ArrowInvalid as error:
+        raise DataError(path, f"no Parquet: {error}", "write the file again") from error
     rows = lambda: (row for batch in file.iter_batches() for row in batch.to_pylist())  # noqa: E731
     return _taken(rows, part, lambda: file.metadata.num_rows)
 
@@ -125,22 +153,23 @@ class Dataset:
         samples = []
         for number, row in enumerate(read_file(path), 1):
             where = f"{path}, row {number}"
-            prompt = _field(row, prompt_key, where, "--input-key")
-            if apply_chat_template or multimodal_keys is not None:
-                prompt = as_messages(prompt, row, multimodal_keys)
-            tools = _tools(row, tool_key, where)
-            metadata = dict(row.get(metadata_key) or {}) | ({} if tools is None else {"tools": tools})
-            images = _vision(prompt, processor, where) if processor else None
-            if apply_chat_template:
-                prompt = tokenizer.apply_chat_template(
-                    prompt,
-                    tools=tools,
-                    tokenize=False,
-                    add_generation_prompt=True,
-                    **(apply_chat_template_kwargs or {}),
-                )
-            label = None if label_key is None else _field(row, label_key, where, "--label-key")
-            samples.append(Sample(prompt=prompt, label=label, metadata=metadata, multimodal_inputs=images))
+            with _naming(where):
+                prompt = _field(row, prompt_key, where, "--input-key")
+                if apply_chat_template or multimodal_keys is not None:
+                    prompt = as_messages(prompt, row, multimodal_keys)
+                tools = _tools(row, tool_key, where)
+                metadata = dict(row.get(metadata_key) or {}) | ({} if tools is None else {"tools": tools})
+                images = _vision(prompt, processor, where) if processor else None
+                if apply_chat_template:
+                    prompt = tokenizer.apply_chat_template(
+                        prompt,
+                        tools=tools,
+                        tokenize=False,
+                        add_generation_prompt=True,
+                        **(apply_chat_template_kwargs or {}),
+                    )
+                label = None if label_key is None else _field(row, label_key, where, "--label-key")
+                samples.append(Sample(prompt=prompt, label=label, metadata=metadata, multimodal_inputs=images))
         self.origin_samples = filter_long_prompt(samples, tokenizer, processor, max_length)
         self.samples = self.origin_samples
         self.seed = seed
@@ -154,11 +183,37 @@ class Dataset:
             self.samples = [self.origin_samples[i] for i in order]
             self.epoch_id = new_epoch_id
 
+    @cached_property
+    def digest(self) -> str:
+        """Tells these prompts, in the order of the file, from others."""
+        told = blake2b(digest_size=8)
+        for sample in self.origin_samples:
+            text = sample.prompt if isinstance(sample.prompt, str) else json.dumps(sample.prompt, default=_kind)
+            told.update(text.encode("utf-8", "surrogatepass") + b"\0")
+        return told.hexdigest()
+
     def __getitem__(self, idx: int) -> Sample:
         return self.samples[idx]
 
     def __len__(self) -> int:
         return len(self.samples)
+
+
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """What goes wrong with a row is told with its place: its types, its chat template, its images."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        what = f"no prompt can be made of it ({type(error).__name__}: {error})"
+        raise DataError(where, what, "mend or delete it") from error
+
+
+def _kind(value: object) -> str:
+    """What stands for an image in a digest."""
+    return type(value).__name__
 
 
 def _field(row: Mapping[str, Any], key: str, where: str, option: str) -> Any:

@@ -92,8 +92,11 @@ class EvalDatasetConfig:
 
     def __post_init__(self) -> None:
         self.metadata_overrides = _mapping(self.metadata_overrides, f"{self.name}: metadata_overrides")
-        if self.min_eval_samples is not None and self.min_eval_samples <= 0:
-            raise EvalConfigError(f"{self.name}: min_eval_samples must be positive")
+        if not all(isinstance(text, str) and text for text in (self.name, self.path)):
+            raise EvalConfigError(f"evaluation set {self.name!r} at {self.path!r}: name and path are texts")
+        fewest = self.min_eval_samples
+        if fewest is not None and not (isinstance(fewest, int) and fewest > 0):
+            raise EvalConfigError(f"{self.name}: min_eval_samples is a whole number above 0, not {fewest!r}")
         if refused := [name for name in _REFUSED if getattr(self, name) is not None]:
             raise EvalConfigError(f"{self.name}: {', '.join(refused)} need a service that this framework does not have")
 
@@ -113,10 +116,10 @@ def ensure_dataset_list(config: Any) -> list[dict[str, Any]]:
     if config is None:
         return []
     if isinstance(config, Mapping):
-        return [{"name": name} | dict(one or {}) for name, one in config.items()]
+        return [{"name": name} | _mapping(one, f"eval set {name}") for name, one in config.items()]
     if not isinstance(config, list | tuple):
-        raise TypeError(f"eval.datasets is a list or a mapping, not {type(config).__name__}")
-    sets = [dict(one or {}) for one in config]
+        raise EvalConfigError(f"eval.datasets is a list or a mapping, not {type(config).__name__}")
+    sets = [_mapping(one, "each of eval.datasets") for one in config]
     if any("name" not in one for one in sets):
         raise EvalConfigError("each of eval.datasets needs a name")
     return sets
@@ -148,7 +151,9 @@ def _read_yaml(path: str) -> Mapping[str, Any]:
 
     try:
         content = YAML(typ="safe", pure=True).load(Path(path).read_text("utf-8"))
-    except (OSError, YAMLError) as error:
+    except OSError as error:
+        raise EvalConfigError(f"--eval-config {path}: {error.strerror}") from error
+    except (YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise EvalConfigError(f"--eval-config {path}: {error}") from error
     about = content.get("eval", content) if isinstance(content, Mapping) else None
     if not isinstance(about, Mapping):
@@ -160,7 +165,7 @@ def build_eval_dataset_configs(
     args: Any, raw_config: Iterable[Mapping[str, Any]], defaults: Mapping[str, Any] | None
 ) -> list[EvalDatasetConfig]:
     """The sets with every value filled in. Raises ValueError for a key that nothing reads."""
-    defaults = dict(defaults or {})
+    defaults = _mapping(defaults, "eval.defaults")
     known = {one.name for one in fields(EvalDatasetConfig)}
     sets = []
     for where, given in [("eval.defaults", defaults), *((f"eval set {one.get('name')}", one) for one in raw_config)]:
@@ -188,5 +193,5 @@ def _mapping(value: Any, where: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise TypeError(f"{where} is a mapping, not {type(value).__name__}")
+        raise EvalConfigError(f"{where} is a mapping, not {type(value).__name__}")
     return dict(value)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from vime.commands.train import rules_of_a_run
 from vime.config.problems import ConfigError
 from vime.config.resolve import Config, resolve
 from vime.config.schema import NotInstalled, Package, Schema, own_options
@@ -86,7 +87,7 @@ class TransformerConfig(Base):
     hidden_size: int = 0
     layernorm_epsilon: float = 1e-5
     num_query_groups: Optional[int] = None
-    recompute_granularity: Optional[Literal["full", "selective"]] = None
+    cuda_graph_scope: Optional[Literal["full", "selective"]] = None
     attention_backend: Backend = Backend.flash
     apply_rope_fusion: bool = False
     cp_sizes: Optional[list[int]] = None
@@ -151,6 +152,15 @@ def problems(words: list[str], *files: Path) -> list[str]:
     """What is wrong, each as it is told."""
     try:
         made(words, *files)
+    except ConfigError as error:
+        return [str(problem) for problem in error.problems]
+    return []
+
+
+def refused(words: list[str], *files: Path, dry: bool = False) -> list[str]:
+    """What `vime train` finds wrong before anything starts."""
+    try:
+        resolve(words, files, alone(), rules=rules_of_a_run(dry))
     except ConfigError as error:
         return [str(problem) for problem in error.problems]
     return []

@@ -171,9 +171,16 @@ def test_all_problems_come_at_once_and_a_broken_value_is_told_once(tmp_path):
     file.write_text("eps_clip: much\nnonsense: 1\nkl_coef: 0.1\n")
     words = enough(tmp_path)
     words[words.index("--rollout-batch-size") + 1] = "eight"
-    found = problems([*words, "--context-parallel-size", "3", "--wrong"], file)
+    found = problems([*words, "--use-tis", "--tis-clip-low", "3", "--wrong"], file)
     assert len(found) == 6
-    for part in ("run.yaml:1", "run.yaml:2", "run.yaml:3", "--rollout-batch-size: 'eight'", "--wrong", "context 3"):
+    for part in (
+        "run.yaml:1",
+        "run.yaml:2",
+        "run.yaml:3",
+        "--rollout-batch-size: 'eight'",
+        "--wrong",
+        "tis_clip_low 3",
+    ):
         assert sum(part in line for line in found) == 1, (part, found)
 
 

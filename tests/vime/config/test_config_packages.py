@@ -83,7 +83,7 @@ def test_megatrons_fields_are_flags(tmp_path, fakes):
     words = [
         "--num-layers",
         "2",
-        "--recompute-granularity",
+        "--cuda-graph-scope",
         "full",
         "--attention-backend",
         "local",
@@ -93,7 +93,7 @@ def test_megatrons_fields_are_flags(tmp_path, fakes):
     ]
     shown = dry(tmp_path, fakes, *words, "--overlap-grad-reduce", "--no-apply-rope-fusion", "--frequency", "[1, 0]")
     fields = shown["megatron"]
-    assert (fields["num_layers"], fields["recompute_granularity"], fields["attention_backend"]) == (2, "full", "local")
+    assert (fields["num_layers"], fields["cuda_graph_scope"], fields["attention_backend"]) == (2, "full", "local")
     assert (fields["cp_sizes"], fields["overlap_grad_reduce"], fields["apply_rope_fusion"]) == ([1, 2], True, False)
     assert fields["frequency"] == [1, 0] and shown["config"]["lr"] == 1e-6
 
@@ -114,7 +114,7 @@ def test_mistakes_in_them_are_told_with_the_nearest(tmp_path, fakes):
         "8",
         "--vllm-load-format",
         "odd",
-        "--recompute-granularity",
+        "--cuda-graph-scope",
         "half",
         "--hiden-size",
         "4",
@@ -149,7 +149,7 @@ def test_help_shows_types_choices_and_defaults(tmp_path, fakes):
     assert "--vllm-max-num-seqs N" in shown and "How many at 100% once. (default: 256)" in shown
     assert "--vllm-load-format {auto,dummy}" in shown and "--vllm-no-enable-prefix-caching" in shown
     shown = vime("--help", "megatron", path=fakes).stdout
-    assert "Layers of the stack." in shown and "--recompute-granularity {full,selective}" in shown
+    assert "Layers of the stack." in shown and "--cuda-graph-scope {full,selective}" in shown
     assert "activation-func" not in shown and "--swiglu" in shown and "--lr " not in shown
 
 

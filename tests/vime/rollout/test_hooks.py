@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from rollout_world import options
 
-from vime.config.problems import ConfigError
+from vime.config.args import Args, Guarded
+from vime.config.rules import broken
+from vime.config.rules.check import Check
 from vime.config.schema import own_options
+from vime.device import detect
 from vime.rollout.hook_table import markdown
-from vime.rollout.hooks import HOOKS, HookInvalid, check_hooks, load_hook
+from vime.rollout.hooks import HOOKS, RULES, HookInvalid, load_hook
 
 number = 3
 
@@ -81,19 +84,23 @@ def test_what_does_not_fit_says_why_and_how_it_is_called(kind, name, message):
 
 @pytest.mark.parametrize("path", ["nothing.at.all", "nodots"])
 def test_a_wrong_path(path):
-    with pytest.raises(HookInvalid, match=r"dotted path|cannot be imported"):
+    with pytest.raises(HookInvalid, match=r"dotted path|there is no module nothing; .*PYTHONPATH"):
         load_hook("custom_rm_path", path)
 
 
+def problems(**named):
+    defaults = {option.name: option.default for option in own_options()}
+    args = Args(**(defaults | vars(options()) | {"eval_function_path": None} | named))
+    return broken(Check(Guarded(args, frozenset()), detect("cpu"), {}), RULES)
+
+
 def test_every_problem_is_told_at_once():
-    args = options(
+    found = problems(
         custom_rm_path=f"{__name__}.missing",
         dynamic_sampling_filter_path=f"{__name__}.later",
         rollout_sample_hook_path=(f"{__name__}.hook", f"{__name__}.number"),
     )
-    with pytest.raises(ConfigError) as raised:
-        check_hooks(args)
-    assert [problem.where.split()[0] for problem in raised.value.problems] == [
+    assert [problem.where for problem in found] == [
         "--rollout-sample-hook-path",
         "--custom-rm-path",
         "--dynamic-sampling-filter-path",
@@ -102,7 +109,7 @@ def test_every_problem_is_told_at_once():
 
 def test_the_defaults_fit():
     defaults = {option.name: option.default for option in own_options()}
-    check_hooks(options(**{hook.kind: defaults.get(hook.kind) for hook in HOOKS}))
+    assert problems(**{hook.kind: defaults.get(hook.kind) for hook in HOOKS}) == []
 
 
 def test_every_option_that_names_a_function_is_in_the_table():

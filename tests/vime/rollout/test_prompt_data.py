@@ -53,7 +53,7 @@ def test_a_malformed_line_is_named(tmp_path, line, message):
 
 
 def test_files_that_are_not_there_or_of_another_kind(tmp_path):
-    with pytest.raises(FileNotFoundError, match="--prompt-data"):
+    with pytest.raises(DataError, match=r"there is no such file; .*--prompt-data"):
         read_file(str(tmp_path / "none.jsonl"))
     with pytest.raises(DataError, match=r"use \.jsonl or \.parquet"):
         read_file(write(tmp_path / "p.csv", "a,b"))

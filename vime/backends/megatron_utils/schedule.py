@@ -5,12 +5,14 @@ from typing import Any
 
 from megatron.core.optimizer_param_scheduler import OptimizerParamScheduler
 
+from vime.errors import RunError
+
 
 def build_scheduler(args: Namespace, optimizer: Any) -> OptimizerParamScheduler:
     """The schedule over the updates that `args` foresee; `step(increment=samples of the update)` moves it.
 
-    `optimizer` has `param_groups`. Counting samples makes it hold for updates of any number of samples. Raises
-    ValueError when the run's length is unknown, or its warm-up is no shorter than its decay.
+    `optimizer` has `param_groups`. Counting samples makes it hold for updates of any number of samples. Raises RunError
+    when the run's length is unknown, or its warm-up is no shorter than its decay: with --num-epoch it is known here first.
     """
     batch = args.global_batch_size
     updates = _updates(args)
@@ -19,10 +21,8 @@ def build_scheduler(args: Namespace, optimizer: Any) -> OptimizerParamScheduler:
     if args.lr_decay_style == "constant":
         decay = max(decay, warmup + 1)
     if warmup >= decay:
-        raise ValueError(
-            f"the warm-up takes {warmup} samples and the whole schedule {decay}: "
-            "lower --lr-warmup-iters, or raise --lr-decay-iters"
-        )
+        what = f"the warm-up takes {warmup} samples and the whole schedule {decay}"
+        raise RunError(what, "lower --lr-warmup-iters, or raise --lr-decay-iters")
     wsd = getattr(args, "lr_wsd_decay_iters", None)
     return OptimizerParamScheduler(
         optimizer,
@@ -45,7 +45,7 @@ def _updates(args: Namespace) -> int:
     """Updates of the whole run."""
     if args.num_rollout is None:
         if args.lr_decay_iters is None:
-            raise ValueError("the run's length is unknown: set --num-rollout or --lr-decay-iters")
+            raise RunError("the run's length is unknown", "set --num-rollout or --lr-decay-iters")
         return args.lr_decay_iters
     return max(1, args.num_rollout * args.rollout_batch_size * args.n_samples_per_prompt // args.global_batch_size)
 

@@ -74,4 +74,4 @@ class Algorithm:
         "error", "What becomes of an update whose loss or gradient is not finite."
     )
     num_critic_only_steps: int = option(0, "Rollouts in which only the critic learns.", low=0)
-    seed: int = option(1234, "Seed of the trainer.", low=0)
+    seed: int = option(1234, "Seed of the trainer.", low=0, high=2**62)

@@ -79,6 +79,8 @@ EFFECTS: tuple[Effect, ...] = (
         "a constant step size does not decay",
         "leave it out",
     ),
+    Effect("lr_wsd_decay_iters", lambda c: c.lr_decay_style == "WSD", "only WSD has a last part of its own"),
+    Effect("lr_wsd_decay_style", lambda c: c.lr_decay_style == "WSD", "only WSD has a last part of its own"),
     Effect("min_lr", lambda c: c.lr_decay_style != "constant", "a constant step size does not decay"),
     Effect(
         "lr_warmup_init", lambda c: c.lr_warmup_iters > 0 or bool(c.lr_warmup_fraction), "there is no warm-up to begin"

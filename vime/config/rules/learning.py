@@ -1,4 +1,4 @@
-"""Rules about the algorithm, checkpoints and evaluation."""
+"""Rules about the algorithm and checkpoints."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from vime.config.groups.reward import RM_TYPES
 from vime.config.problems import Problem
 from vime.config.rules.check import Check
+from vime.utils.checkpoint_names import MARKER
 
 
 def reference(c: Check) -> Iterator[Problem]:
@@ -143,18 +144,35 @@ def experts(c: Check) -> Iterator[Problem]:
 
 
 def schedule(c: Check) -> Iterator[Problem]:
-    """The step size rises before it falls."""
+    """The step size rises, and then falls."""
     if c.min_lr > c.lr:
         yield c.problem("min_lr lr", f"min_lr {c.min_lr} is above lr {c.lr}", "lower it")
+    if c.lr_warmup_init > c.lr:
+        yield c.problem("lr_warmup_init lr", f"lr_warmup_init {c.lr_warmup_init} is above lr {c.lr}", "lower it")
     if c.lr_warmup_iters and c.lr_warmup_fraction:
         yield c.problem("lr_warmup_iters lr_warmup_fraction", "the warm-up has two lengths", "keep one of them")
-    if c.lr_decay_iters and c.lr_warmup_iters > c.lr_decay_iters:
-        yield c.problem("lr_warmup_iters lr_decay_iters", "the warm-up is longer than the decay", "shorten it")
-    if c.num_rollout and c.lr_decay_iters is None and c.lr_decay_style != "constant" and not c.debug_rollout_only:
-        updates = c.num_rollout * c.rollout_batch_size * c.n_samples_per_prompt // c.global_batch_size
-        if c.lr_warmup_iters >= max(updates, 1):
-            what = f"the warm-up takes {c.lr_warmup_iters} updates and the run has {updates}"
-            yield c.problem("lr_warmup_iters num_rollout", what, f"set --lr-warmup-iters below {max(updates, 1)}")
+    if c.debug_rollout_only or c.lr_decay_style == "constant":
+        return
+    if c.lr_warmup_fraction == 1:
+        yield c.problem("lr_warmup_fraction", "the warm-up leaves nothing of the decay", "lower it")
+    decay = _decay(c)
+    if decay is not None and c.lr_warmup_iters >= decay:
+        what = f"the warm-up takes {c.lr_warmup_iters} updates and the decay ends after {decay}"
+        yield c.problem("lr_warmup_iters lr_decay_iters num_rollout", what, f"set --lr-warmup-iters below {decay}")
+    if c.lr_decay_style == "WSD" and c.lr_wsd_decay_iters is None:
+        yield c.problem("lr_decay_style", "WSD has a last part of its own", "set --lr-wsd-decay-iters")
+    if decay is not None and c.lr_wsd_decay_iters is not None and c.lr_wsd_decay_iters > decay:
+        what = f"the last part takes {c.lr_wsd_decay_iters} updates and the decay ends after {decay}"
+        yield c.problem("lr_wsd_decay_iters lr_decay_iters num_rollout", what, "shorten it")
+
+
+def _decay(c: Check) -> int | None:
+    """Updates until the step size is at its end; None where that is not known yet."""
+    if c.lr_decay_iters is not None:
+        return c.lr_decay_iters
+    if not c.num_rollout or None in (c.rollout_batch_size, c.global_batch_size):
+        return None
+    return max(1, c.num_rollout * c.rollout_batch_size * c.n_samples_per_prompt // c.global_batch_size)
 
 
 def saving(c: Check) -> Iterator[Problem]:
@@ -163,16 +181,17 @@ def saving(c: Check) -> Iterator[Problem]:
         yield c.problem("save_interval", "there is no folder to save to", "set --save")
     if c.load is not None and c.set("load") and not Path(c.load).exists() and c.load != c.save:
         yield c.problem("load", f"{c.load} does not exist", "name a checkpoint, or the folder of --save")
+    if c.save is not None and (Path(c.save) / MARKER).is_file() and not _goes_on(c):
+        yield c.problem(
+            "save",
+            f"{c.save} holds checkpoints of another run",
+            f"go on from them with --load {c.save}, or choose another folder",
+        )
 
 
-def evaluation(c: Check) -> Iterator[Problem]:
-    """Evaluation has sets, named once."""
-    if c.eval_interval is not None and not c.eval_prompt_data and not c.eval_config:
-        yield c.problem("eval_interval", "there is nothing to evaluate on", "set --eval-prompt-data NAME FILE")
-    if c.eval_prompt_data and len(c.eval_prompt_data) > 1 and len(c.eval_prompt_data) % 2:
-        yield c.problem("eval_prompt_data", "a name has no file", "give NAME FILE for each set")
-    if c.eval_prompt_data and c.eval_config:
-        yield c.problem("eval_prompt_data eval_config", "the sets are named twice", "keep one of them")
+def _goes_on(c: Check) -> bool:
+    """Whether the run goes on from a checkpoint in the folder to which it saves."""
+    return c.load is not None and Path(c.load).resolve().is_relative_to(Path(c.save).resolve())
 
 
-RULES = (reference, kl, nucleus, estimator, corrections, rewards, experts, schedule, saving, evaluation)
+RULES = (reference, kl, nucleus, estimator, corrections, rewards, experts, schedule, saving)

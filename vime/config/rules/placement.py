@@ -12,7 +12,7 @@ def layout(c: Check) -> Iterator[Problem]:
     """The trainer's ranks divide into tensor, pipeline and context ranks, and a batch over what is left."""
     world = c.actor_num_nodes * c.actor_num_gpus_per_node
     tp, pp, cp = c.tensor_model_parallel_size, c.pipeline_model_parallel_size, c.context_parallel_size
-    if c.debug_rollout_only:
+    if c.debug_rollout_only or pp * cp > 1:  # such are refused below
         return
     if world == 0:
         yield c.problem(
@@ -31,6 +31,16 @@ def layout(c: Check) -> Iterator[Problem]:
             f"global_batch_size {c.global_batch_size} does not divide over {dp} data-parallel ranks",
             f"make it a multiple of {dp}",
         )
+
+
+def whole_layers(c: Check) -> Iterator[Problem]:
+    """What the trainer's ranks do not share."""
+    if c.debug_rollout_only:
+        return
+    for name, part in (("pipeline_model_parallel_size", "layers"), ("context_parallel_size", "sequences")):
+        if getattr(c, name) > 1:
+            what = f"the trainer does not divide {part} over ranks"
+            yield c.problem(name, what, "leave it out; --tensor-model-parallel-size divides each layer")
 
 
 _DIVIDED = (
@@ -68,6 +78,8 @@ def _other_ranks(c: Check) -> int:
 def engines(c: Check) -> Iterator[Problem]:
     """Engines are whole, and share GPUs with the trainer only as far as there are some."""
     total, each = c.rollout_num_gpus, c.rollout_num_gpus_per_engine
+    if total == 0 and not c.rollout_external_engine_addrs and not c.debug_train_only:
+        yield c.problem("rollout_num_gpus", "there is no engine", "set it to 1 or more, or add --debug-train-only")
     if total % each and not c.rollout_external_engine_addrs:
         yield c.problem(
             "rollout_num_gpus rollout_num_gpus_per_engine",
@@ -170,6 +182,14 @@ _CPU_HEADS = (32, 64, 80, 96, 112, 128, 160, 192, 224, 256, 512)
 """Widths of attention heads for which vLLM has CPU kernels. It starts with others, and dies at the first request."""
 
 
+_NOT_ON_A_CPU = {
+    "sequence_parallel": "Megatron-core's norms for a CPU refuse it",
+    "recompute_granularity": "Megatron-core saves the random state of GPUs for it",
+    "use_distributed_optimizer": "Megatron-core shards its state on GPUs alone",
+}
+"""Options of the trainer, and why they need GPUs."""
+
+
 def cpu(c: Check) -> Iterator[Problem]:
     """What a CPU cannot do."""
     if not c.device.is_cpu:
@@ -190,8 +210,13 @@ def cpu(c: Check) -> Iterator[Problem]:
             f"its heads are {head} wide, and vLLM's CPU engine dies of them",
             f"choose a model with {sizes}",
         )
-    if c.sequence_parallel:
-        yield c.problem("sequence_parallel", "Megatron-core's norms for a CPU refuse it", fix)
+    for name, why in _NOT_ON_A_CPU.items():
+        if c.given(name):
+            yield c.problem(name, why, fix)
+    if getattr(c.args, "attention_dropout", 0) and not c.debug_rollout_only:
+        yield c.problem(
+            "attention_dropout hf_checkpoint", "attention to packed sequences has no dropout", "set it to 0"
+        )
     if c.vllm_enable_deterministic_inference and c.given("vllm_enable_chunked_prefill", False):
         yield c.problem(
             "vllm_enable_deterministic_inference vllm_enable_chunked_prefill",
@@ -200,4 +225,4 @@ def cpu(c: Check) -> Iterator[Problem]:
         )
 
 
-RULES = (layout, shares, engines, halves, asynchronous, weight_sync, one_format, cpu)
+RULES = (layout, whole_layers, shares, engines, halves, asynchronous, weight_sync, one_format, cpu)

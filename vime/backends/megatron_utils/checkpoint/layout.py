@@ -4,20 +4,14 @@ In one of them: state.json, a tensors file of each tensor-parallel rank, the ran
 run put beside. The names of the marker and of the folders are Megatron-LM's.
 """
 
-import re
 from pathlib import Path
 
 from vime.backends.megatron_utils.checkpoint.errors import CheckpointError
+from vime.utils.checkpoint_names import MARKER, iteration_folder, iteration_of
 
-MARKER = "latest_checkpointed_iteration.txt"
 STATE = "state.json"
 RELEASE = "release"
 FORMAT = 1
-
-
-def iteration_folder(root: Path, iteration: int) -> Path:
-    """Of one checkpoint."""
-    return root / f"iter_{iteration:07d}"
 
 
 def tensors_file(tp_rank: int, tp_size: int) -> str:
@@ -32,7 +26,7 @@ def random_file(rank: int) -> str:
 
 def is_checkpoint(path: str | Path) -> bool:
     """Whether there is a checkpoint of a trainer, by upstream's rule: a marker, or the name of one iteration."""
-    return (Path(path) / MARKER).is_file() or re.fullmatch(r"iter_\d{7}", Path(path).name) is not None
+    return (Path(path) / MARKER).is_file() or iteration_of(path) is not None
 
 
 def latest_iteration(root: str | Path) -> int | None:
@@ -59,8 +53,8 @@ def find(path: str | Path, iteration: int | None = None) -> tuple[Path, int]:
     The number of a release is -1: no rollout came before it.
     """
     path = Path(path)
-    if found := re.fullmatch(r"iter_(\d{7})", path.name):
-        return path, int(found[1])
+    if (own := iteration_of(path)) is not None:
+        return path, own
     known = _marked(path) if iteration is None else iteration
     if known is None:
         raise CheckpointError(str(path), "there is no checkpoint", "name a folder with one, or leave out --load")

@@ -12,19 +12,13 @@ from megatron.core import parallel_state
 from safetensors.torch import save_file
 
 from vime.backends.megatron_utils.checkpoint.errors import CheckpointError
-from vime.backends.megatron_utils.checkpoint.layout import (
-    FORMAT,
-    MARKER,
-    STATE,
-    iteration_folder,
-    random_file,
-    tensors_file,
-)
+from vime.backends.megatron_utils.checkpoint.layout import FORMAT, STATE, random_file, tensors_file
 from vime.backends.megatron_utils.checkpoint.sharded import FOLDER, is_distributed, write_sharded
 from vime.backends.megatron_utils.checkpoint.state import TrainState, random_state, tensors
 from vime.backends.megatron_utils.weights.mapping import refuse_pipeline, share_of
 from vime.utils.atomic_file import sync, write_atomic
 from vime.utils.atomic_folder import replace_folder, sync_tree
+from vime.utils.checkpoint_names import MARKER, iteration_folder
 
 
 def save_checkpoint(

@@ -30,7 +30,7 @@ class MalformedAnswer(RuntimeError):
 
 def check_answer(raw: Any) -> None:
     """Raises MalformedAnswer unless `raw` is one whole completion."""
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("choices"), list):
+    if not isinstance(raw, dict) or not isinstance(raw.get("choices"), list):
         raise MalformedAnswer("the answer", raw)
     check_chunk(raw)
     if not raw["choices"]:
@@ -48,7 +48,7 @@ def check_chunk(chunk: Mapping[str, Any]) -> None:
     if len(chunk["choices"]) > 1:
         raise MalformedAnswer(_COMPLETIONS, chunk["choices"])
     for choice in chunk["choices"]:
-        if not isinstance(choice, Mapping):
+        if not isinstance(choice, dict):
             raise MalformedAnswer("a completion", choice)
         _check(choice, _OF_A_CHOICE)
 
@@ -68,12 +68,11 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value <= _LARGEST_COUNT
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) is float or (type(value) is int and abs(value) <= _LARGEST_COUNT)
-
-
 def _is_ids(value: Any) -> bool:
-    return isinstance(value, list) and all(type(one) is int and 0 <= one <= _LARGEST_ID for one in value)
+    # By whole lists, which are long: a test for each entry would cost half as much as decoding the JSON.
+    return isinstance(value, list) and (
+        not value or (set(map(type, value)) == {int} and min(value) >= 0 and max(value) <= _LARGEST_ID)
+    )
 
 
 def _is_mask(value: Any) -> bool:
@@ -81,18 +80,20 @@ def _is_mask(value: Any) -> bool:
 
 
 def _is_logprobs(value: Any) -> bool:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     content = value.get("content") or []
-    return isinstance(content, list) and all(
-        isinstance(one, Mapping) and "logprob" in one and (one["logprob"] is None or _is_number(one["logprob"]))
-        for one in content
-    )
+    if not isinstance(content, list) or not set(map(type, content)) <= {dict}:
+        return False
+    numbers = [one.get("logprob", "") for one in content]
+    if not set(map(type, numbers)) <= {float, int, type(None)}:
+        return False
+    return all(abs(one) <= _LARGEST_COUNT for one in numbers if type(one) is int)
 
 
 def _is_spans(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, Mapping) and isinstance(one.get("version"), str | int) for one in value
+        isinstance(one, dict) and isinstance(one.get("version"), str | int) for one in value
     )
 
 
@@ -102,7 +103,7 @@ def _is_experts(value: Any) -> bool:
 
 def _has_counts(*names: str) -> Callable[[Any], bool]:
     def is_one(value: Any) -> bool:
-        return isinstance(value, Mapping) and all(value.get(name) is None or _is_count(value[name]) for name in names)
+        return isinstance(value, dict) and all(value.get(name) is None or _is_count(value[name]) for name in names)
 
     return is_one
 
@@ -115,7 +116,7 @@ def _is_usage(value: Any) -> bool:
 
 def _is_metrics(value: Any) -> bool:
     counts = _has_counts("num_accepted_draft_tokens", "num_draft_tokens", "num_spec_steps")
-    return isinstance(value, Mapping) and counts(value.get("speculative_decoding") or {})
+    return isinstance(value, dict) and counts(value.get("speculative_decoding") or {})
 
 
 _OF_ALL = {"usage": _is_usage, "metrics": _is_metrics}

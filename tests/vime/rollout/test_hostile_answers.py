@@ -9,13 +9,13 @@ from rollout_world import options
 from tool_calls import postprocess_predictions, postprocess_responses, read_action
 
 from vime.rollout import rm_hub
+from vime.rollout.normalised_rewards import post_process_rewards
 from vime.rollout.rewarding import RewardFailed, RewardInvalid, RewardRunner
 from vime.rollout.rm_hub import grading, math_dapo_utils, math_utils
 from vime.rollout.rm_hub.deepscaler import get_deepscaler_rule_based_reward
 from vime.rollout.rm_hub.f1 import f1_score
 from vime.rollout.rm_hub.gpqa import compute_gpqa_reward
 from vime.rollout.rm_hub.grading import GraderPool
-from vime.rollout.normalised_rewards import post_process_rewards
 from vime.utils.types import Sample
 
 exact_match = importlib.import_module("vime.rollout.rm_hub.exact_match").exact_match  # not the function of that name

@@ -11,7 +11,8 @@ from rollout_world import options
 from stream_world import WireServer, chunk, stream, usage, use_bytes, wire
 
 from vime.errors import says_what_is_wrong
-from vime.rollout.train_data import SampleInvalid, convert_samples_to_train_data
+from vime.rollout.sample_checks import SampleInvalid
+from vime.rollout.train_data import convert_samples_to_train_data
 from vime.rollout.vllm_rollout import generate
 from vime.rollout.wire_shape import MalformedAnswer
 from vime.utils import json_bytes

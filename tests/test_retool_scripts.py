@@ -121,6 +121,12 @@ def test_bad_rows_are_named_counted_and_left_out(script, tmp_path):
     assert f"{len(BAD[script])} bad ones" in done.stdout
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_row(tmp_path):
+    script = "rl_data_preprocess.py"
+    _, written = convert(script, ["\ufeff" + json.dumps(GOOD[script])], tmp_path)
+    assert len(written) == 1
+
+
 @pytest.mark.parametrize("script", BAD)
 @pytest.mark.parametrize("more", [[], ["--strict"]])
 def test_nothing_is_written_where_it_would_be_wrong(script, more, tmp_path):

@@ -121,7 +121,7 @@ def _tell(asked: argparse.Namespace, where: str, error: BadRow, count: int) -> N
 
 
 def _json_lines(path: Path) -> Iterator[tuple[str, Read]]:
-    with path.open(encoding="utf-8", errors="surrogateescape") as file:
+    with path.open(encoding="utf-8-sig", errors="surrogateescape") as file:
         for number, line in enumerate(file, 1):
             if not line.isspace():
                 yield f"{path}, line {number}", lambda line=line: _parsed(line)

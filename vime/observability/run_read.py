@@ -1,7 +1,6 @@
 """Reads the log of a run, whatever state a crash left it in."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,9 @@ from typing import Any
 PARTS = ("config.json", "metrics.jsonl", "events.jsonl", "samples")
 _Table = dict[str, dict[int, dict[str, float]]]
 """Step key, step, metric."""
+_LARGEST, _LAST_STEP = 1e300, 2**53
+"""What is larger is as good as infinite: sums and pictures need room."""
+_YEAR_10000 = 253_402_300_800.0
 
 
 class NoRun(Exception):
@@ -26,8 +28,8 @@ class Series:
     values: tuple[float, ...]
 
     def finite(self) -> "Series":
-        """Without what is nan or infinite."""
-        kept = [(step, value) for step, value in zip(self.steps, self.values) if math.isfinite(value)]
+        """Without what is nan or infinite, or as good as that."""
+        kept = [(step, value) for step, value in zip(self.steps, self.values) if abs(value) <= _LARGEST]
         return Series(self.name, self.step_key, tuple(step for step, _ in kept), tuple(value for _, value in kept))
 
 
@@ -73,8 +75,8 @@ def read_run(folder: Path) -> Run:
         elif "resume" in row:
             resumes += bool(table)
             _forget(table, row["resume"])
-        elif _add(table, row):
-            times = [*times[:1], float(row.get("time", 0.0))]
+        elif _add(table, row) and (time := moment(row.get("time"))) is not None:
+            times = [*times[:1], time]
     events = list(_rows(folder / "events.jsonl"))
     return Run(
         folder=folder,
@@ -88,9 +90,14 @@ def read_run(folder: Path) -> Run:
     )
 
 
+def moment(value: Any) -> float | None:
+    """A time in seconds since 1970 that a calendar has; None for anything else."""
+    return float(value) if isinstance(value, int | float) and 0 <= value < _YEAR_10000 else None
+
+
 def _rows(path: Path) -> Iterator[dict[str, Any] | None]:
-    """The objects, one a line; None for a line that is no object."""
-    if not path.exists():
+    """The objects, one a line; None for a line that is no object. Nothing of what is no plain file, which may have no end."""
+    if not path.is_file():
         return
     with path.open("rb") as file:
         for line in file:
@@ -100,7 +107,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any] | None]:
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
+        row = json.loads(line, parse_constant=str)
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
@@ -110,7 +117,9 @@ def _add(table: _Table, row: Mapping[str, Any]) -> bool:
     try:
         numbers = {str(name): float(value) for name, value in row["metrics"].items()}
         step = int(row["step"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return False
+    if abs(step) > _LAST_STEP:
         return False
     table.setdefault(str(row.get("step_key")), {}).setdefault(step, {}).update(numbers)
     return True
@@ -119,7 +128,7 @@ def _add(table: _Table, row: Mapping[str, Any]) -> bool:
 def _forget(table: _Table, first: Any) -> None:
     """Everything that will be done again."""
     for key, step in first.items() if isinstance(first, dict) else ():
-        steps = table.get(key, {})
+        steps = table.get(key, {}) if isinstance(step, int | float) else {}
         for gone in [one for one in steps if one >= step]:
             del steps[gone]
 
@@ -138,7 +147,7 @@ def _series(table: _Table) -> dict[str, Series]:
 
 def _config(path: Path) -> Mapping[str, Any]:
     try:
-        return _object(path.read_bytes()) or {}
+        return _object(path.read_bytes()) or {} if path.is_file() else {}
     except OSError:
         return {}
 
@@ -147,6 +156,6 @@ def _sample_files(folder: Path) -> tuple[SampleFile, ...]:
     found = []
     for path in folder.glob("*.jsonl") if folder.is_dir() else ():
         kind, _, number = path.stem.rpartition("_")
-        if kind in ("rollout", "eval") and number.isdecimal():
+        if kind in ("rollout", "eval") and number.isdecimal() and path.is_file():
             found.append(SampleFile(kind, int(number), path))
     return tuple(sorted(found, key=lambda file: (file.rollout_id, file.kind)))

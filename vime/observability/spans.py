@@ -6,7 +6,7 @@ Their "Trace Event Format": a rollout is a process there and a sample a thread.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vime.observability.run_read import Run
+from vime.observability.run_read import Run, moment
 
 Event = Mapping[str, Any]
 
@@ -16,8 +16,9 @@ def chrome_events(run: Run) -> Iterator[dict[str, Any]]:
     for number, file in enumerate(run.samples):
         began = False
         for thread, row in enumerate(file.rows()):
-            events = (row.get("trace") or {}).get("events") if isinstance(row.get("trace"), dict) else None
-            found = list(_of_sample([one for one in events or [] if isinstance(one, dict)], number, thread))
+            events = row["trace"].get("events") if isinstance(row.get("trace"), dict) else None
+            known = events if isinstance(events, list) else []
+            found = list(_of_sample([one for one in known if isinstance(one, dict)], number, thread))
             if found and not began:
                 began = True
                 yield _name("process_name", number, 0, f"{file.kind} {file.rollout_id}")
@@ -27,18 +28,24 @@ def chrome_events(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _of_sample(events: Sequence[Event], process: int, thread: int) -> Iterator[dict[str, Any]]:
-    ends = {one.get("span_id"): one for one in events if one.get("type") == "span_end"}
+    ends = {str(one.get("span_id")): one for one in events if one.get("type") == "span_end"}
     for event in events:
         place = {"name": str(event.get("name")), "pid": process, "tid": thread, "ts": _micro(event.get("ts"))}
         if event.get("type") == "event":
-            yield place | {"ph": "i", "s": "t", "args": event.get("attrs") or {}}
-        elif event.get("type") == "span_start" and (end := ends.get(event.get("span_id"))):
+            yield place | {"ph": "i", "s": "t", "args": _attrs(event)}
+        elif event.get("type") == "span_start" and (end := ends.get(str(event.get("span_id")))):
             length = max(_micro(end.get("ts")) - place["ts"], 0)
-            yield place | {"ph": "X", "dur": length, "args": {**(event.get("attrs") or {}), **(end.get("attrs") or {})}}
+            yield place | {"ph": "X", "dur": length, "args": _attrs(event) | _attrs(end)}
+
+
+def _attrs(event: Event) -> dict[str, Any]:
+    attrs = event.get("attrs")
+    return attrs if isinstance(attrs, dict) else {}
 
 
 def _micro(seconds: Any) -> int:
-    return round(seconds * 1e6) if isinstance(seconds, int | float) else 0
+    at = moment(seconds)
+    return 0 if at is None else round(at * 1e6)
 
 
 def _name(what: str, process: int, thread: int, name: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vime.errors import travels
+from vime.rollout.wire_shape import check_answer
 from vime.utils.http_client import HttpConnectionError, HttpError, HttpStatusError, RetryPolicy
 from vime.utils.types import Sample
 
@@ -60,15 +61,18 @@ async def ask(
     patience: Patience,
     sample: Any,
 ) -> Any:
-    """The answer of `send(url, request, max_retries=1, headers=...)`. A refused request (4xx) raises HttpStatusError at
-    once; an engine that is not there, or is there no more, GenerationFailed when the patience has run out."""
+    """The answer of `send(url, request, max_retries=1, headers=...)`, or None where `send` took care of it itself. A
+    refused request (4xx) raises HttpStatusError at once, and what is no answer MalformedAnswer; an engine that is not
+    there, or is there no more, GenerationFailed when the patience has run out."""
     began, broken, asked = time.monotonic(), 0, 0
     waiting_since = began
     while True:
         asked += 1
         try:
             answer = await send(url, request, max_retries=1, headers=headers)
-            _raise_if_failed(answer, url)
+            if answer is not None:
+                _raise_if_failed(answer, url)
+                check_answer(answer)
             return answer
         except HttpError as error:
             if not _may_pass(error):
@@ -93,7 +97,8 @@ def affinity(args: Namespace, sample: Sample) -> dict[str, str] | None:
 def _raise_if_failed(answer: Any, url: str) -> None:
     """An answer of status 200 in which the engine says that it failed is a failure of the server's."""
     choices = answer.get("choices") if isinstance(answer, Mapping) else None
-    if any(isinstance(one, Mapping) and one.get("finish_reason") == FAILED for one in choices or ()):
+    choices = choices if isinstance(choices, list) else []
+    if any(isinstance(one, Mapping) and one.get("finish_reason") == FAILED for one in choices):
         raise HttpStatusError(500, url, "the engine ended the request with an error")
 
 

@@ -31,7 +31,7 @@ def post_process_rewards(args: Namespace, samples: Sequence[Sample]) -> tuple[li
         return list(raw), list(rewards)
     for sample in samples:
         check_reward(sample, sample.reward, args.reward_key)
-    raw = [sample.get_reward_value(args) for sample in samples]
+    raw = [float(sample.get_reward_value(args)) for sample in samples]
     if args.advantage_estimator not in _BY_GROUP or not args.rewards_normalization:
         return raw, list(raw)
     by_deviation = args.advantage_estimator in _BY_DEVIATION and args.grpo_std_normalization

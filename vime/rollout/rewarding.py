@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import numbers
@@ -27,6 +26,7 @@ GENERATION_FAILED = "generation_failed"
 # No retry and no policy helps: what was asked for is not there.
 _NO_REWARDS_AT_ALL = (RewardTypeRefused, HookInvalid, GraderMissing)
 _TIMEOUT, _RETRIES, _ON_FAILURE = 120.0, 2, "fail"
+_EXCERPT = 300
 
 
 @travels
@@ -95,8 +95,7 @@ class RewardRunner(metaclass=PerLoopMeta):
         problem: Exception | None = None
         for _ in range(self.retries + 1):
             try:
-                timed = self._calls.run(call, self.timeout) if users else asyncio.wait_for(call(), self.timeout)
-                _set(args, samples, await timed)
+                _set(args, samples, await (self._calls.run(call, self.timeout) if users else call()))
                 return
             except _NO_REWARDS_AT_ALL:
                 raise
@@ -108,7 +107,7 @@ class RewardRunner(metaclass=PerLoopMeta):
                 problem = error
             except Exception as error:
                 self.failures["reward_error"] += 1
-                problem = RewardFailed(samples[0], f"{type(error).__name__}: {error}")
+                problem = RewardFailed(samples[0], _short(f"{type(error).__name__}: {error}"))
                 problem.__cause__ = error
             logger.warning("%s", problem)
         self._settle(args, samples, problem)
@@ -142,7 +141,21 @@ def check_reward(sample: Sample, reward: Any, key: str | None) -> None:
         if key is None:
             return
         if key not in reward:
-            raise RewardInvalid(sample, f"--reward-key {key} is not in it; it has {', '.join(map(str, reward))}")
+            raise RewardInvalid(
+                sample, f"--reward-key {key} is not in it; it has {_short(', '.join(map(str, reward)))}"
+            )
         reward = reward[key]
-    if not isinstance(reward, numbers.Real) or not math.isfinite(reward):
-        raise RewardInvalid(sample, f"{reward!r} is no finite number")
+    if not _is_finite(reward):
+        raise RewardInvalid(sample, f"{_short(repr(reward))} is no finite number")
+
+
+def _is_finite(reward: Any) -> bool:
+    try:
+        return isinstance(reward, numbers.Real) and math.isfinite(reward)
+    except OverflowError:
+        return False
+
+
+def _short(text: str) -> str:
+    """What a function of the user's or a service said, which may be a whole page."""
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]} ..."

@@ -11,6 +11,7 @@ from vime.backends.vllm_utils.seam import AnswerStream, Delta, StreamError
 from vime.observability.trace_utils import TraceSpanContext, build_vllm_meta_trace_attrs
 from vime.rollout.engine_call import FAILED
 from vime.rollout.partial_sample import PartialSample
+from vime.rollout.wire_shape import MalformedAnswer, check_chunk
 from vime.utils import http_utils, json_bytes
 from vime.utils.http_client import HttpConnectionError, HttpError, HttpStatusError
 from vime.utils.sse import events
@@ -91,20 +92,21 @@ class StreamReading:
             raise _refusal(chunk["error"], url)
         self._usage = chunk.get("usage") or self._usage
         try:
+            check_chunk(chunk)
             delta = self._answers.add(chunk)
-        except (StreamError, LookupError, TypeError, AttributeError) as error:
+        except (StreamError, MalformedAnswer) as error:
             self._doubtful = True
-            raise StreamBroken(f"a chunk that is none: {error!r}", url) from error
+            raise StreamBroken(f"a chunk that is none: {error}", url) from error
         if delta is None:
             return
         if delta.finish_reason == FAILED:
             self._doubtful = True
             raise StreamBroken("the engine ended the request with an error", url)
-        if self._has_ended() and delta.token_ids:
+        if self._has_ended():
             self._doubtful = True
-            raise StreamBroken("tokens came after the end", url)
+            raise StreamBroken("more came after the end", url)
         self._partial.add(delta)
-        self._last = delta if delta.finish_reason or not self._has_ended() else self._last
+        self._last = delta
 
     def _is_trimmed(self) -> bool:
         """Whether what ended the text may have been cut from it."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import logging
 import random
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
-from vime.errors import travels
+from vime.errors import first_line
 from vime.utils.chat_messages import as_messages
+from vime.utils.prompt_files import DataError, check_file, parse_generalized_path, read_file
 from vime.utils.types import Sample
 
 __all__ = [
@@ -31,36 +29,7 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-_PART = re.compile(r"(?P<path>.*)@\[(?P<start>-?\d*):(?P<stop>-?\d*)\]")
-_EXCERPT = 80
-
-
-@travels
-class DataError(ValueError):
-    """Data that cannot be used: names the file and the line, and says how to mend it."""
-
-    def __init__(self, where: str, what: str, fix: str) -> None:
-        super().__init__(f"{where}: {what}; {fix}")
-        self.where, self.what, self.fix = where, what, fix
-
-
-def read_file(path: str) -> Iterator[dict[str, Any]]:
-    """The rows of a .jsonl or .parquet file, one after the other; of `path@[a:b]` the part that the slice names.
-
-    A bound may be negative, counted from the end. Raises DataError for no such file, and for a row that is no object.
-    """
-    check_file(path)
-    name, part = _parse_generalized_path(str(path))
-    return _READERS[Path(name).suffix](name, part)
-
-
-def check_file(path: str) -> None:
-    """Raises DataError where `read_file` could not begin."""
-    name, _ = _parse_generalized_path(str(path))
-    if not Path(name).is_file():
-        raise DataError(name, "there is no such file", "write it; --prompt-data or --eval-prompt-data names it")
-    if Path(name).suffix not in _READERS:
-        raise DataError(name, f"files ending in {Path(name).suffix!r} are not read", f"use {' or '.join(_READERS)}")
+_parse_generalized_path = parse_generalized_path
 
 
 def check_rows(path: str, keys: Mapping[str, str]) -> None:
@@ -69,62 +38,6 @@ def check_rows(path: str, keys: Mapping[str, str]) -> None:
     for number, row in enumerate(read_file(path), 1):
         for key, option in keys.items():
             _field(row, key, f"{path}, row {number}", option)
-
-
-def _parse_generalized_path(s: str) -> tuple[str, slice | None]:
-    """("file", slice(a, b)) of "file@[a:b]"; no slice where there is none."""
-    found = _PART.fullmatch(s)
-    if found is None:
-        return s, None
-    start, stop = (int(bound) if bound else None for bound in found.group("start", "stop"))
-    return found["path"], slice(start, stop)
-
-
-def _json_lines(path: str, part: slice | None) -> Iterator[dict[str, Any]]:
-    def lines() -> Iterator[tuple[int, str]]:
-        with Path(path).open(encoding="utf-8", errors="surrogateescape") as file:
-            yield from ((number, line) for number, line in enumerate(file, 1) if not line.isspace())
-
-    return (_row(f"{path}:{number}", line) for number, line in _taken(lines, part, lambda: sum(1 for _ in lines())))
-
-
-def _row(where: str, line: str) -> dict[str, Any]:
-    try:
-        line.encode("utf-8")
-        row = json.loads(line)
-    except UnicodeEncodeError:
-        raise DataError(where, "bytes that are no UTF-8", "write the file in UTF-8") from None
-    except ValueError as error:
-        hint = f"mend or delete the line, which begins {line.strip()[:_EXCERPT]!r}"
-        raise DataError(where, f"no JSON: {error}", hint) from None
-    if not isinstance(row, dict):
-        raise DataError(where, f"a {type(row).__name__} where an object is needed", 'write {"input": ..., ...}')
-    return row
-
-
-def _parquet(path: str, part: slice | None) -> Iterator[dict[str, Any]]:
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise DataError(path, "it is read by pyarrow, which is not installed", "pip install pyarrow") from error
-    try:
-        file = pyarrow.parquet.ParquetFile(path)
-    except pyarrow.ArrowInvalid as error:
-        raise DataError(path, f"no Parquet: {error}", "write the file again") from error
-    rows = lambda: (row for batch in file.iter_batches() for row in batch.to_pylist())  # noqa: E731
-    return _taken(rows, part, lambda: file.metadata.num_rows)
-
-
-def _taken(rows: Any, part: slice | None, count: Any) -> Iterator[Any]:
-    """The part of `rows()`; they are counted only where a bound is negative."""
-    if part is None:
-        return rows()
-    if min(part.start or 0, part.stop or 0) < 0:
-        part = slice(*part.indices(count()))
-    return itertools.islice(rows(), part.start, part.stop)
-
-
-_READERS = {".jsonl": _json_lines, ".parquet": _parquet}
 
 
 class Dataset:
@@ -154,11 +67,11 @@ class Dataset:
         for number, row in enumerate(read_file(path), 1):
             where = f"{path}, row {number}"
             with _naming(where):
-                prompt = _field(row, prompt_key, where, "--input-key")
+                prompt = _prompt(row, prompt_key, where)
                 if apply_chat_template or multimodal_keys is not None:
                     prompt = as_messages(prompt, row, multimodal_keys)
                 tools = _tools(row, tool_key, where)
-                metadata = dict(row.get(metadata_key) or {}) | ({} if tools is None else {"tools": tools})
+                metadata = _metadata(row, metadata_key, where) | ({} if tools is None else {"tools": tools})
                 images = _vision(prompt, processor, where) if processor else None
                 if apply_chat_template:
                     prompt = tokenizer.apply_chat_template(
@@ -207,7 +120,7 @@ def _naming(where: str) -> Iterator[None]:
     except DataError:
         raise
     except Exception as error:
-        what = f"no prompt can be made of it ({type(error).__name__}: {error})"
+        what = f"no prompt can be made of it ({type(error).__name__}: {first_line(error)})"
         raise DataError(where, what, "mend or delete it") from error
 
 
@@ -222,13 +135,29 @@ def _field(row: Mapping[str, Any], key: str, where: str, option: str) -> Any:
     return row[key]
 
 
+def _prompt(row: Mapping[str, Any], key: str, where: str) -> str | list[Any]:
+    prompt = _field(row, key, where, "--input-key")
+    if not isinstance(prompt, str | list):
+        what = f"the prompt in {key!r} is of type {type(prompt).__name__}"
+        raise DataError(where, what, "write a text, or a list of messages")
+    return prompt
+
+
+def _metadata(row: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+    found = row.get(key) or {}
+    if not isinstance(found, Mapping):
+        what = f"the metadata in {key!r} is of type {type(found).__name__}"
+        raise DataError(where, what, "write an object, or name another field with --metadata-key")
+    return dict(found)
+
+
 def _tools(row: Mapping[str, Any], key: str | None, where: str) -> list[Any] | None:
     if key is None or row.get(key) is None:
         return None
     tools = row[key]
     try:
         tools = json.loads(tools) if isinstance(tools, str) else list(tools)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         tools = None
     if not isinstance(tools, list):
         raise DataError(where, f"the tools in {key!r} are no list", "write a list of tools, or JSON of one")
@@ -249,16 +178,18 @@ def filter_long_prompt(
     """Those whose prompt has at most `max_length` tokens, in their order. Prompts that are messages are all kept."""
     if max_length is None or not origin_samples:
         return origin_samples
-    if not isinstance(origin_samples[0].prompt, str):
+    unmeasured = {i for i, sample in enumerate(origin_samples) if not isinstance(sample.prompt, str)}
+    if unmeasured:
         logger.warning("prompts that are messages have no length yet: --apply-chat-template lets them be filtered")
-        return origin_samples
-    with_images = {i for i, sample in enumerate(origin_samples) if processor and _has_images(sample)}
-    texts = [sample.prompt for i, sample in enumerate(origin_samples) if i not in with_images]
+    with_images = {i for i, sample in enumerate(origin_samples) if processor and _has_images(sample)} - unmeasured
+    skipped = with_images | unmeasured
+    texts = [sample.prompt for i, sample in enumerate(origin_samples) if i not in skipped]
     lengths = iter([len(ids) for ids in tokenizer(texts, add_special_tokens=False)["input_ids"]] if texts else [])
     kept = [
         sample
         for i, sample in enumerate(origin_samples)
-        if (_length_with_images(sample, processor) if i in with_images else next(lengths)) <= max_length
+        if i in unmeasured
+        or (_length_with_images(sample, processor) if i in with_images else next(lengths)) <= max_length
     ]
     logger.info("%d of %d prompts are longer than %d tokens", len(origin_samples) - len(kept), len(texts), max_length)
     return kept

@@ -28,4 +28,7 @@ def loads(data: bytes) -> Any:
             return orjson.loads(data)
         except ValueError:
             pass
-    return json.loads(data)
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("nested too deep") from None

@@ -54,6 +54,8 @@ IN_VAIN = {
     "slowing the others": ("import os\nfor p in (0, 1):\n    try: os.setpriority(os.PRIO_PROCESS, p, 19)\n    except OSError: pass\nfor f in (lambda: os.setpriority(os.PRIO_USER, 0, 19), lambda: os.sched_setaffinity(1, {0})):\n    try: f()\n    except OSError: pass\nprint('done')", "done\n"),
     "tcp": ("import socket\nfor f in (socket.AF_INET, socket.AF_INET6):\n    try: socket.socket(f, socket.SOCK_STREAM); print('got it')\n    except OSError as e: print(e.errno)", "1\n1\n"),
     "udp, netlink and raw": ("import socket\nfor f, k in ((2, 2), (10, 2), (16, 3), (17, 3), (2, 3), (1, 1), (40, 1)):\n    try: socket.socket(f, k); print('got it')\n    except OSError: pass", ""),
+    "pairs of sockets of other families": ("import socket\nfor f in range(46):\n    for k in (1, 2, 3, 5):\n        try: socket.socketpair(f, k); print(f, k)\n        except OSError as e:\n            if e.errno != 1: print(f, k, e)", "1 1\n1 5\n"),
+    "inotify, of which each user has few": (CTYPES + "print([call(n, 0) for n in {'x86_64': (253, 294)}.get(os.uname().machine, (26,))] in ([1], [1, 1]))", "True\n"),
     "names": ("import socket\ntry: socket.getaddrinfo('localhost', 80); print('got it')\nexcept OSError: print('no')", "no\n"),
     "execution of a file of its own": ("import subprocess, os\nopen('x', 'w').write('#!/bin/sh\\necho got it'); os.chmod('x', 0o755)\ntry: subprocess.run(['./x'])\nexcept OSError: print('no')", "no\n"),
     "a shell": ("import subprocess, os\nfor c in ('/bin/sh', '/usr/bin/env', '/bin/mount', '/usr/bin/sudo', '/bin/su'):\n    try: subprocess.run([c]); print('got it')\n    except OSError: pass", ""),
@@ -182,7 +184,7 @@ def test_no_call_finds_traces_of_another(unharmed):
         "import builtins, os, sys, math, random\nprint(any(hasattr(m, 'left') for m in (builtins, math, sys)), 'left' in os.environ,"
         " os.listdir('.'), os.umask(18), '/box' in sys.path, os.nice(0), sys.getrecursionlimit())"
     )
-    assert result.stdout == "False False [] 18 False 0 1000\n", result
+    assert result.stdout == f"False False [] 18 False {os.nice(0)} 1000\n", result
 
 
 def test_random_numbers_differ_from_call_to_call(unharmed):

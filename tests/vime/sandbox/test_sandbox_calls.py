@@ -162,14 +162,17 @@ def test_an_interrupted_call_is_not_taken_for_the_next(sandbox):
     assert sandbox.run("print('next')").stdout == "next\n"
 
 
+@pytest.mark.parametrize("before", ["pass", "import ctypes; ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)"])
 @pytest.mark.parametrize("mode", ["namespaces", "rlimits"])
-def test_everything_ends_with_an_owner_that_is_killed(mode, tmp_path):
+def test_everything_ends_with_an_owner_that_is_killed(mode, before):
+    """Also code that has given up to be told of its parent's end."""
     with started(mode):
         pass
+    program = f"{before}\nimport time; time.sleep(300)"
     code = (
         "import sys, threading, time\nfrom vime.sandbox import Limits, Sandbox\n"
         f"s = Sandbox({mode!r}, places=1)\n"
-        "t = threading.Thread(target=s.run, args=('import time; time.sleep(300)', '', Limits(wall=300)), daemon=True)\n"
+        f"t = threading.Thread(target=s.run, args=({program!r}, '', Limits(wall=300)), daemon=True)\n"
         "t.start(); time.sleep(1); print('up', flush=True); time.sleep(300)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as owner:
@@ -180,7 +183,10 @@ def test_everything_ends_with_an_owner_that_is_killed(mode, tmp_path):
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and any(_runs(pid) for pid in ours):
         time.sleep(0.05)
-    assert not any(_runs(pid) for pid in ours)
+    left = [pid for pid in ours if _runs(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
 
 
 def _below(pid):

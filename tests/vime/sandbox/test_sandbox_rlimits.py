@@ -1,6 +1,8 @@
 """The weak mode, which has no namespaces: what it still keeps out, and that it isn't taken by default."""
 
 import os
+import socket
+from contextlib import ExitStack
 
 import pytest
 from sandbox_world import SMALL, seconds_of_a_call, started
@@ -53,6 +55,11 @@ IN_VAIN_BY_FILTER = {
         "import socket\nfor f in (1, 2, 10, 16):\n    try: socket.socket(f)\n    except OSError: print('no')",
         "no\nno\nno\nno\n",
     ),
+    "pairs of sockets that send to others": (
+        "import socket\nfor f in range(46):\n    for k in (2, 3):\n"
+        "        try: socket.socketpair(f, k); print(f, k)\n        except PermissionError: pass",
+        "",
+    ),
     "ptrace": ("import ctypes, os\nprint(ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0))", "-1\n"),
     "limits of the parent": (
         "import os, resource\ntry: resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))\n"
@@ -90,6 +97,26 @@ def test_it_gets_nothing(attack, unharmed):
     code, printed = IN_VAIN[attack]
     result = unharmed.run(code)
     assert (result.stdout, result.exit) == (printed, 0), result
+
+
+@needs_filter
+def test_the_hosts_sockets_are_not_reached_from_a_pair(unharmed, tmp_path):
+    """A socket of a pair is connected, and one of datagrams sends to any other address all the same."""
+    names = (str(tmp_path / "socket"), f"\0vime-{os.getpid()}")
+    with ExitStack() as stack:
+        hosts = [stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) for _ in names]
+        for one, name in zip(hosts, names, strict=True):
+            one.bind(name)
+            one.settimeout(0.2)
+        unharmed.run(
+            f"import socket\nfor name in {names!r}:\n    for kind in range(1, 6):\n        try:\n"
+            "            one, other = socket.socketpair(socket.AF_UNIX, kind)\n            one.sendmsg([b'x'], [], 0, name)\n"
+            "        except OSError: pass\n"
+            "        try: other.connect(name); other.send(b'x')\n        except (OSError, NameError): pass"
+        )
+        for one in hosts:
+            with pytest.raises(TimeoutError):
+                one.recv(1)
 
 
 @needs_filter

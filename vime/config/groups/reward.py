@@ -25,7 +25,9 @@ class Reward:
     reward_key: str | None = option(None, "Which entry to train on, where a reward is a mapping.")
     eval_reward_key: str | None = option(None, "The same for evaluation; --reward-key when unset.")
     custom_reward_post_process_path: str | None = option(None, "Function that normalises rewards.")
-    rm_timeout: float = option(120.0, "How long one call of a reward may take.", above=0, unit="seconds")
+    rm_timeout: float = option(
+        120.0, "How long one call of a reward function or service may take.", above=0, unit="seconds"
+    )
     rm_retries: int = option(2, "Further calls where one failed.", low=0)
     rm_on_failure: Literal["fail", "zero", "drop"] = option(
         "fail", "Without a reward: stop the run, count it as 0, or do not train on the sample."

@@ -54,7 +54,7 @@ def excerpt(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "prompt": _cut(prompt[::-1], "prompt", asked, notes)[::-1],
         "response": _cut(response, "response", said, notes),
-        "about": [[label, visible(str(value))[:200]] for label, value in _about(row)],
+        "about": [[label, visible(str(value)[:200])] for label, value in _about(row)],
         "reward": _number(row.get("reward")),
         "notes": notes,
     }
@@ -124,7 +124,12 @@ def _prompt(prompt: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and math.isfinite(value) else None
+    """A number as the page's script has it: true is 1, and no integer is too long."""
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _list(value: Any) -> list[Any]:

@@ -22,11 +22,11 @@ class Overlap:
 def overlaps(config: Mapping[str, Any]) -> list[Overlap]:
     """For each evaluation file; [] where the files are not here, too large, or no JSON lines."""
     train = config.get("prompt_data")
-    sets = list(config.get("eval_prompt_data") or ())
     try:
+        sets = list(config.get("eval_prompt_data") or ())
         trained = set(_prompts(train, config.get("input_key")))
         asked = [(file, set(_prompts(file, config.get("eval_input_key")))) for file in sets[1::2] or sets]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     return [Overlap(file, len(prompts), len(prompts & trained)) for file, prompts in asked]
 
@@ -34,7 +34,7 @@ def overlaps(config: Mapping[str, Any]) -> list[Overlap]:
 def _prompts(file: Any, key: Any) -> Iterator[str]:
     """The prompts of a file as JSON; a part of a file (FILE@[a:b]) is not compared."""
     path = Path(file)
-    if "@[" in file or path.stat().st_size > LARGEST:
+    if "@[" in file or not path.is_file() or path.stat().st_size > LARGEST:
         raise ValueError(file)
     with path.open("rb") as lines:
         for line in lines:

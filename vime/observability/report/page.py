@@ -16,11 +16,14 @@ from vime.observability.report.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WI
 from vime.observability.report.summary import summary
 from vime.observability.run_read import Run
 
+MOST_OF_A_WORD = 4000
+"""Characters of a name, a value or a sentence."""
+
 
 def render(run: Run) -> str:
     """The report as HTML. What the model, a dataset or the configuration says is text in it, never markup or script."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["visible"] = lambda value: visible(str(value))
+    environment.filters["visible"] = lambda value: visible(str(value)[:MOST_OF_A_WORD])
     plots = [plot(one) for one in filled(run.series)]
     style, script = _file("page.css"), _file("page.js")
     data = {"plots": [one.hover for one in plots], "samples": excerpts(run)}

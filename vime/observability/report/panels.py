@@ -155,8 +155,8 @@ def _lines(panel: Panel, series: Mapping[str, Series]) -> tuple[tuple[str, Serie
             label = (line.label or name).replace("{}", _matched(line.metric, name))
             if finite.steps and label not in found and not _always_zero(panel, finite):
                 found[label] = finite
-    if panel.total in series and found:
-        found["other"] = _rest(series[panel.total].finite(), list(found.values()))
+    if found and panel.total in series and (total := series[panel.total].finite()).steps:
+        found["other"] = _rest(total, list(found.values()))
     return tuple(found.items())
 
 

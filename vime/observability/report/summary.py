@@ -8,7 +8,7 @@ from typing import Any, Literal
 from vime.observability.metric_utils import is_eval_score, mean
 from vime.observability.number_text import text
 from vime.observability.report.overlap import overlaps
-from vime.observability.run_read import Run, Series
+from vime.observability.run_read import Run, Series, moment
 
 HIGHLIGHTS = (
     ("model", "hf_checkpoint"),
@@ -136,7 +136,7 @@ def facts(run: Run) -> Iterator[tuple[str, str]]:
     if len(run.times) == 2:
         yield "first to last figure", duration(run.times[1] - run.times[0])
         yield "began", time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.times[0]))
-    for package, version in (run.config.get("versions") or {}).items():
+    for package, version in _part(run, "versions").items():
         yield str(package), str(version)
 
 
@@ -176,14 +176,18 @@ def _finite(run: Run, name: str) -> Series | None:
 
 
 def _config(run: Run) -> Mapping[str, Any]:
-    config = run.config.get("config")
-    return config if isinstance(config, dict) else {}
+    return _part(run, "config")
+
+
+def _part(run: Run, name: str) -> Mapping[str, Any]:
+    part = run.config.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def _event(event: Mapping[str, Any]) -> tuple[str, str, str]:
     about = ", ".join(f"{key} {value}" for key, value in event.items() if key not in ("time", "event"))
-    at = event.get("time")
-    when = time.strftime("%H:%M:%S", time.gmtime(at)) if isinstance(at, int | float) else ""
+    at = moment(event.get("time"))
+    when = "" if at is None else time.strftime("%H:%M:%S", time.gmtime(at))
     return when, str(event.get("event")), about[:300]
 
 

@@ -44,7 +44,8 @@ _GRADED: Mapping[str, Callable[[str, Any], Any]] = {
 async def async_rm(args: Namespace, sample: Sample, **kwargs: Any) -> Any:
     """The reward of one sample, by the function that it or `args` names, else by its type of reward.
 
-    Raises RewardTypeRefused for a type that there is not.
+    Raises RewardTypeRefused for a type that there is not, and TimeoutError where a service takes longer than
+    `args.rm_timeout`. Rules need no bound, and a grader has its own, which does not count the wait for a free one.
     """
     path = sample.custom_rm_path or args.custom_rm_path
     if path is not None:
@@ -54,7 +55,7 @@ async def async_rm(args: Namespace, sample: Sample, **kwargs: Any) -> Any:
     if named.startswith(_BOXED):
         response = extract_answer(response) or ""
     if kind == "remote_rm":
-        return await remote_rm(args, sample)
+        return await asyncio.wait_for(remote_rm(args, sample), getattr(args, "rm_timeout", None))
     if kind in _GRADED:
         graders().grow(getattr(args, "rm_processes", 1))
         return await asyncio.get_running_loop().run_in_executor(

@@ -10,9 +10,9 @@ from typing import Any
 DEFAULT_VALID_LETTERS = list(string.ascii_uppercase[:10])
 
 _SAID = (
-    re.compile(r"(?:answer|option|choice)\s*(?:is|:)?\s*([A-Z])", re.IGNORECASE),
-    re.compile(r"([A-Z])\s*(?:is\s*(?:the)?\s*correct)", re.IGNORECASE),
-    re.compile(r"final\s*(?:answer|option)\s*(?:is|:)?\s*([A-Z])", re.IGNORECASE),
+    re.compile(r"(?:answer|option|choice)\s*(?:(?:is|:)\s*)?([A-Z])", re.IGNORECASE),
+    re.compile(r"([A-Z])\s*is\s*(?:the\s*)?correct", re.IGNORECASE),
+    re.compile(r"final\s*(?:answer|option)\s*(?:(?:is|:)\s*)?([A-Z])", re.IGNORECASE),
 )
 _ALONE = re.compile(r"\b([A-Z])\b")
 

@@ -78,12 +78,20 @@ def is_correct_minerva(
     given = normalize_final_answer(found[-1] if found else _INVALID)
     right = normalize_final_answer(remove_boxed(last_boxed_only_string(gt)) if gt_need_extract else gt)
     try:
-        right = str(int(float(right)))
+        right = str(_whole(right))
     except (ValueError, OverflowError):
         raise ValueError(
             f"the right answer {gt!r} is no integer, as --rm-type dapo needs; use --rm-type math"
         ) from None
     return given == right, given
+
+
+def _whole(text: str) -> int:
+    """What a label says, which may be written as 42.0; exactly, where it is written as an integer."""
+    try:
+        return int(text)
+    except ValueError:
+        return int(float(text))
 
 
 def is_correct_strict_box(pred: str, gt: str, pause_tokens_index: list[int] | None = None) -> tuple[int, str | None]:

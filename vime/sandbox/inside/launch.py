@@ -96,8 +96,9 @@ def _warm(order: Order) -> None:
 
 
 def _keep(owner: int, zygote: int) -> None:
-    """Wait until the owner or the zygote is gone, and see to it that both are."""
+    """Wait until the owner or the zygote is gone, and see to it that both are, with all that they started."""
     os.closerange(0, min(owner, 3))
+    sys_.prctl(sys_.PR_SET_CHILD_SUBREAPER, 1)
     ended = os.pidfd_open(zygote)
     poll = select.poll()
     for fd in (owner, ended):
@@ -105,8 +106,17 @@ def _keep(owner: int, zygote: int) -> None:
     poll.poll()
     with suppress(ProcessLookupError):
         os.kill(zygote, signal.SIGKILL)
-    os.waitpid(zygote, 0)
+    with suppress(OSError):  # there is none left
+        while True:
+            os.waitpid(-1, 0)
+            _end_children()
     os._exit(0)
+
+
+def _end_children() -> None:
+    """Whoever lost its parent is this process's child. Without namespaces code may have seen to it that it outlives its own."""
+    for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+        os.kill(int(child), signal.SIGKILL)
 
 
 def _is_gone(pidfd: int) -> bool:

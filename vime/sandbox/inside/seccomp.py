@@ -30,6 +30,8 @@ NEVER: dict[str, tuple[int | None, int | None]] = {
     # memory that no limit counts
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186),
     "mq_open": (240, 180), "vmsplice": (278, 75),
+    # what the system counts for the owner, too
+    "inotify_init": (253, None), "inotify_init1": (294, 26),
     # parts of the kernel with a history of holes, and no use here
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "io_setup": (206, 0),
     "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282), "keyctl": (250, 219), "add_key": (248, 217),
@@ -63,10 +65,15 @@ class Rule:
     unless: bool = False
 
 
+_UNIX, _KIND_OF_SOCKET, _SENDS_ANYWHERE = 1, 0xE, 2
+"""Of sockets in pairs: those of other families load modules, and datagrams (also by the name of raw) go to any address."""
+
 RULES = (
     Rule((56, 220), 0, _NAMESPACES, 0, unless=True),  # clone: no new namespaces
     Rule((302, 261), 0, _ANY, 0, unless=True),  # prlimit64: of itself only
     Rule((9, 222), 3, 0x21, 0x21),  # mmap: shared anonymous memory outlives the process that no limit counts it for
+    Rule((53, 199), 0, _ANY, _UNIX, unless=True),  # socketpair
+    Rule((53, 199), 1, _KIND_OF_SOCKET, _SENDS_ANYWHERE),
     Rule((16, 29), 1, _ANY, 0x5412),  # ioctl TIOCSTI: typing into a terminal
     Rule((16, 29), 1, _ANY, 0x541C),  # ioctl TIOCLINUX
 )

@@ -1,6 +1,7 @@
 """Read a vLLM answer into the dict that the interface speaks: text, output_ids, meta_info."""
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -130,13 +131,17 @@ def finish_reason(choice: Mapping[str, Any], ids: Sequence[int]) -> dict[str, An
 
 
 def token_pairs(ids: Sequence[int], logprobs: Mapping[str, Any] | None) -> list[list[Any]] | None:
-    """[logprob, token id, None] for each generated token; None when the engine returned no logprobs."""
+    """[logprob, token id, None] for each generated token; None when the engine returned no logprobs.
+
+    A logprob that is null is NaN, which JSON has no word for.
+    """
     if logprobs is None:
         return None
     content = logprobs.get("content") or []
     if len(content) != len(ids):
         raise IncompleteAnswer(f"{len(content)} logprobs for {len(ids)} tokens")
-    return [[entry["logprob"], token, None] for token, entry in zip(ids, content, strict=True)]
+    known = (math.nan if entry["logprob"] is None else entry["logprob"] for entry in content)
+    return [[logprob, token, None] for token, logprob in zip(ids, known, strict=True)]
 
 
 def prompt_pairs(prompt_logprobs: Sequence[Mapping[str, Any] | None], asked: Asked) -> list[list[Any]]:

@@ -5,11 +5,12 @@ SYNC_PORTED a repository in which a window was ported (as `sync replay` leaves o
 ast-grep-cli, Debian's wiggle) print null.
 """
 
+import argparse
 import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -50,7 +51,11 @@ def arguments(needs: Mapping[str, str], environment: Mapping[str, str]) -> list[
     return [word for option, name in needs.items() for word in (option, environment[name])]
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run them all; the worst exit status."""
+    argparse.ArgumentParser(
+        "python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     worst = 0
     for name, needs in NEEDS.items():
         print(f"== {name}", flush=True)

@@ -2,8 +2,11 @@
 
 It has the calls of httpx that rollout code relies on (`stream(...)` with `raise_for_status()` and `aiter_lines()`)
 and is built on aiohttp, which needs a tenth of the CPU time a request. One pool of connections per event loop, opened at
-the first request in a loop and closed when the loop shuts down. Proxies of the environment are never used.
+the first request in a loop and closed when the loop shuts down. Proxies of the environment are never used. aiohttp is
+imported at the first request: commands that only check a configuration load rollout functions too, and answer at once.
 """
+
+from __future__ import annotations
 
 import asyncio
 import logging
@@ -11,14 +14,15 @@ import random
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import aiohttp
 
 from vime.errors import travels
 from vime.utils import json_bytes
 from vime.utils.lines import LineSplitter
+
+if TYPE_CHECKING:
+    import aiohttp
 
 logger = logging.getLogger(__name__)
 
@@ -171,6 +175,8 @@ class HttpClient:
 
 
 async def _session_scope(max_connections: int) -> AsyncIterator[aiohttp.ClientSession]:
+    import aiohttp
+
     connector = aiohttp.TCPConnector(limit=max_connections)
     async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None)) as session:
         yield session
@@ -192,6 +198,8 @@ async def _once(
 
 @contextmanager
 def _typed_errors(url: str) -> Iterator[None]:
+    import aiohttp
+
     try:
         yield
     except aiohttp.InvalidURL as error:

@@ -4,7 +4,7 @@ import pytest
 from quickstart_world import INSTALLED, NEEDED, check, train
 
 GENERATE = "vime.rollout.vllm_streaming_rollout.generate_streaming"
-ROLLOUTS = 10
+ROLLOUTS = 15
 
 pytestmark = [
     pytest.mark.slow,

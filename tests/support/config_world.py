@@ -30,7 +30,7 @@ QWEN3 = {
     "tie_word_embeddings": False,
 }
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 VLLM = {
     "vllm/__init__.py": "",

@@ -28,7 +28,7 @@ OPTIONS = {
     "rm_timeout": 10.0, "rm_retries": 0, "rm_on_failure": "fail", "rollout_engine_patience": 5.0,
     "rollout_request_attempts": 3, "eval_max_prompt_len": None, "eval_min_new_tokens": None,
     "eval_config": None, "eval_prompt_data": None, "n_samples_per_eval_prompt": 1, "eval_temperature": None,
-    "num_rollout": 100, "num_epoch": None, "update_weights_interval": 1, "eval_interval": None,
+    "num_rollout": 100, "num_rollout_per_epoch": None, "update_weights_interval": 1, "eval_interval": None,
     "fully_async_max_staleness": 1,
 }  # fmt: skip
 

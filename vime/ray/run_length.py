@@ -5,10 +5,11 @@ from vime.errors import RunError
 
 
 def with_length(args: Args, per_epoch: int | None) -> Args:
-    """`args` with num_rollout. Raises RunError where an epoch is no whole rollout."""
+    """`args` with num_rollout, and with num_rollout_per_epoch, which is None where --num-rollout counts and not epochs.
+    Raises RunError where an epoch is no whole rollout."""
     if args.num_rollout is not None:
-        return args
+        return args.replace(num_rollout_per_epoch=None)
     if not per_epoch:
         what = f"--num-epoch: an epoch has less than --rollout-batch-size {args.rollout_batch_size} prompts"
         raise RunError(what, "set --num-rollout, or a smaller batch")
-    return args.replace(num_rollout=per_epoch * args.num_epoch)
+    return args.replace(num_rollout=per_epoch * args.num_epoch, num_rollout_per_epoch=per_epoch)

@@ -120,7 +120,7 @@ def _parts(config: Config, around: "_Around") -> Iterator[tuple[RayRun, Schedule
         start = _Start(manager, starting, stop, around.progress)
         with clock.part("prompts"):
             per_epoch = start.result(manager.read_prompts.remote())
-        config, by_epoch = _with_length(config, per_epoch)
+        config = replace(config, args=with_length(config.args, per_epoch))
         with clock.part("trainer"):
             trainer, first = _trainer(config, placement, start)
         start.result(manager.load.remote(first - 1))
@@ -129,16 +129,9 @@ def _parts(config: Config, around: "_Around") -> Iterator[tuple[RayRun, Schedule
                 _connect(trainer, start.result(starting))
         stop.check()
 
-        yield RayRun(config, trainer, manager, stop, around.tell, first), _schedule(config, first, by_epoch)
+        yield RayRun(config, trainer, manager, stop, around.tell, first), _schedule(config, first)
     finally:
         _dispose(manager)
-
-
-def _with_length(config: Config, per_epoch: int | None) -> tuple[Config, int | None]:
-    """The configuration with the number of rollouts, and those of an epoch where --num-epoch counts."""
-    if config.args.num_rollout is not None:
-        return config, None
-    return replace(config, args=with_length(config.args, per_epoch)), per_epoch
 
 
 def _trainer(config: Config, placement: Placement, start: "_Start") -> tuple[RayTrainGroup | None, int]:
@@ -190,13 +183,13 @@ def _same(firsts: list[int]) -> int:
     return firsts[0]
 
 
-def _schedule(config: Config, first: int, per_epoch: int | None) -> Schedule:
+def _schedule(config: Config, first: int) -> Schedule:
     args = config.args
     eval_interval = None if args.debug_train_only else args.eval_interval  # without engines nothing is answered
     return Schedule(
         first=first,
         total=args.num_rollout,
-        per_epoch=per_epoch,
+        per_epoch=args.num_rollout_per_epoch,
         eval_interval=eval_interval,
         save_interval=args.save_interval,
         sync_interval=args.update_weights_interval,

@@ -63,6 +63,14 @@ def test_a_crash_at_the_start_tells_its_cause(make):
     assert str(again) == str(died.value) and again.tail == died.value.tail
 
 
+def ended(said, log):
+    """A process that said these lines, and is over."""
+    process = ServerProcess(["printf", "%s\\n", *said], dict(os.environ), log)
+    process.start()
+    assert eventually(lambda: not process.alive)
+    return process
+
+
 def test_the_cause_is_whole_and_what_every_exit_says_is_left_out(tmp_path):
     said = [
         "(APIServer pid=1) INFO 11-30 01:02:03 [x.py:1] starting",
@@ -73,9 +81,7 @@ def test_the_cause_is_whole_and_what_every_exit_says_is_left_out(tmp_path):
         ' - leaked instance 0x7 of type "triton"',
         " - ... skipped remainder",
     ]
-    process = ServerProcess(["printf", "%s\\n", *said], dict(os.environ), tmp_path / "log")
-    process.start()
-    assert eventually(lambda: not process.alive)
+    process = ended(said, tmp_path / "log")
     assert process.cause().startswith("pydantic_core._pydantic_core.ValidationError: 1 validation error")
     assert "max_model_len (9)" in process.cause() and "a later one" not in process.cause()
     assert process.last_line() == "RuntimeError: a later one" and "nanobind" not in process.tail()
@@ -89,9 +95,7 @@ def test_what_it_does_is_not_told_by_a_warnings_line_of_source(tmp_path):
         '  wrapper = lookup(vars(value).get("kernel"))',
         "[W1130 09:17:39.269973249 utils.cpp:68] Warning: NUMA binding",
     ]
-    process = ServerProcess(["printf", "%s\\n", *said], dict(os.environ), tmp_path / "log")
-    process.start()
-    assert eventually(lambda: not process.alive)
+    process = ended(said, tmp_path / "log")
     assert process.last_line() == "loading weights"
     process.stop()
 

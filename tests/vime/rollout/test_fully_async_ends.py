@@ -2,10 +2,9 @@
 
 import asyncio
 import copy
-from functools import partial
 
 import pytest
-from async_world import Dry, World, leave, make_world, numbers, run_virtual, virtual, worker_of
+from async_world import Dry, World, leave, numbers, run_virtual, worker_of
 
 from vime.rollout.accounting import PromptsUnaccountedFor
 from vime.rollout.collect import NoPrompts
@@ -16,18 +15,8 @@ from vime.rollout.fully_async_rollout import _generate_rollout_async as rollout
 from vime.utils.http_client import HttpConnectionError
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    virtual(monkeypatch)
-
-
-@pytest.fixture
-def world(tmp_path):
-    return partial(make_world, tmp_path)
-
-
-def test_what_fails_between_two_calls_reaches_the_next_and_the_one_after_begins_anew(world):
-    args, source, _ = world([(0.1, 1, "done")] * 4 + [(0.1, 1, "fail once")])
+def test_what_fails_between_two_calls_reaches_the_next_and_the_one_after_begins_anew(virtual_world):
+    args, source, _ = virtual_world([(0.1, 1, "done")] * 4 + [(0.1, 1, "fail once")])
 
     async def scenario():
         first = await rollout(args, 0, source)
@@ -52,8 +41,8 @@ def broken(*_):
 
 
 @pytest.mark.parametrize(("error", "raised"), [(dead, False), (broken, True)])
-def test_other_engines_do_not_hide_what_was_not_their_fault(world, error, raised):
-    args, source, engines = world()
+def test_other_engines_do_not_hide_what_was_not_their_fault(virtual_world, error, raised):
+    args, source, engines = virtual_world()
 
     async def fails(sample):
         raise error()
@@ -76,8 +65,8 @@ def test_other_engines_do_not_hide_what_was_not_their_fault(world, error, raised
     assert len(run_virtual(scenario()).samples) == 4
 
 
-def test_where_the_engines_are_others_it_asks_those_and_keeps_what_is_finished(world):
-    args, source, engines = world()
+def test_where_the_engines_are_others_it_asks_those_and_keeps_what_is_finished(virtual_world):
+    args, source, engines = virtual_world()
 
     async def scenario():
         first = await rollout(args, 0, source)
@@ -108,8 +97,8 @@ async def slow_to_end(args, sample, sampling_params):
         await asyncio.sleep(1)
 
 
-def test_who_is_cancelled_while_another_worker_ends_is_cancelled_when_it_has(world):
-    args, source, _ = world(custom_generate_function_path=f"{__name__}.slow_to_end")
+def test_who_is_cancelled_while_another_worker_ends_is_cancelled_when_it_has(virtual_world):
+    args, source, _ = virtual_world(custom_generate_function_path=f"{__name__}.slow_to_end")
 
     async def scenario():
         worker = AsyncRolloutWorker(args, source)
@@ -130,8 +119,8 @@ async def cancels_itself(args, sample, sampling_params):
     raise asyncio.CancelledError
 
 
-def test_a_generation_that_somebody_cancelled_is_an_error_and_no_hole(world):
-    args, source, _ = world(custom_generate_function_path=f"{__name__}.cancels_itself")
+def test_a_generation_that_somebody_cancelled_is_an_error_and_no_hole(virtual_world):
+    args, source, _ = virtual_world(custom_generate_function_path=f"{__name__}.cancels_itself")
 
     async def scenario():
         with pytest.raises(Cancelled, match="by none of this module"):
@@ -142,8 +131,8 @@ def test_a_generation_that_somebody_cancelled_is_an_error_and_no_hole(world):
     assert numbers(source.buffer) == list(range(source.sample_group_index))
 
 
-def test_ended_while_nobody_waited_it_is_begun_again(world):
-    args, source, _ = world()
+def test_ended_while_nobody_waited_it_is_begun_again(virtual_world):
+    args, source, _ = virtual_world()
 
     async def scenario():
         first = await rollout(args, 0, source)
@@ -161,8 +150,8 @@ async def one_too_many(args, group, sampling_params, evaluation):
     return [*group, group[0]]
 
 
-def test_a_group_of_another_size_is_an_error(world, monkeypatch):
-    args, source, _ = world()
+def test_a_group_of_another_size_is_an_error(virtual_world, monkeypatch):
+    args, source, _ = virtual_world()
     monkeypatch.setattr("vime.rollout.vllm_rollout.generate_and_rm_group", one_too_many)
 
     async def scenario():
@@ -173,8 +162,8 @@ def test_a_group_of_another_size_is_an_error(world, monkeypatch):
     source.check_balance()
 
 
-def test_a_source_that_runs_dry_is_an_error_when_nothing_is_to_be_had(world):
-    args, _, _ = world(n_samples_per_prompt=1)
+def test_a_source_that_runs_dry_is_an_error_when_nothing_is_to_be_had(virtual_world):
+    args, _, _ = virtual_world(n_samples_per_prompt=1)
     source = Dry(6)
 
     async def scenario():
@@ -197,8 +186,8 @@ class Leaky(RolloutDataSourceWithBuffer):
         return super().get_samples(num_samples)
 
 
-def test_a_prompt_that_is_missing_is_found(world):
-    args, source, _ = world(kind=Leaky)
+def test_a_prompt_that_is_missing_is_found(virtual_world):
+    args, source, _ = virtual_world(kind=Leaky)
 
     async def scenario():
         with pytest.raises(PromptsUnaccountedFor, match="1 prompt"):
@@ -207,8 +196,8 @@ def test_a_prompt_that_is_missing_is_found(world):
     run_virtual(scenario())
 
 
-def test_prompts_that_a_source_gives_twice_are_found(world):
-    args, _, _ = world(n_samples_per_prompt=1)
+def test_prompts_that_a_source_gives_twice_are_found(virtual_world):
+    args, _, _ = virtual_world(n_samples_per_prompt=1)
     source = Dry(4)
     source.groups[1] = [copy.copy(source.groups[0][0])]
 

@@ -2,10 +2,9 @@
 
 import asyncio
 import copy
-from functools import partial
 
 import pytest
-from async_world import Dry, leave, make_world, numbers, resumed, run_virtual, virtual
+from async_world import Dry, leave, numbers, resumed, run_virtual
 
 from vime.rollout.data_source import RolloutDataSource
 from vime.rollout.fully_async_rollout import _generate_rollout_async as rollout
@@ -16,18 +15,8 @@ from vime.utils.types import Sample
 Status = Sample.Status
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    virtual(monkeypatch)
-
-
-@pytest.fixture
-def world(tmp_path):
-    return partial(make_world, tmp_path)
-
-
-def test_what_is_aborted_goes_back_clean(world):
-    args, source, engines = world(fully_async_max_staleness=0)
+def test_what_is_aborted_goes_back_clean(virtual_world):
+    args, source, engines = virtual_world(fully_async_max_staleness=0)
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
@@ -46,8 +35,8 @@ def test_what_is_aborted_goes_back_clean(world):
 
 
 @pytest.mark.parametrize(("masked", "mask"), [(False, [1, 1, 1]), (True, [0, 1, 1])])
-def test_what_is_aborted_goes_on_with_partial_rollout(world, masked, mask):
-    args, source, engines = world(partial_rollout=True, mask_offpolicy_in_partial_rollout=masked)
+def test_what_is_aborted_goes_on_with_partial_rollout(virtual_world, masked, mask):
+    args, source, engines = virtual_world(partial_rollout=True, mask_offpolicy_in_partial_rollout=masked)
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 7, source))
@@ -76,8 +65,8 @@ async def half_aborted(args, sample, sampling_params):
 
 
 @pytest.mark.parametrize("partial", [False, True])
-def test_a_fan_out_that_is_aborted_in_part_begins_anew(world, partial):
-    args, source, _ = world(
+def test_a_fan_out_that_is_aborted_in_part_begins_anew(virtual_world, partial):
+    args, source, _ = virtual_world(
         custom_generate_function_path=f"{__name__}.half_aborted", partial_rollout=partial, fully_async_max_staleness=0
     )
 
@@ -94,8 +83,8 @@ def test_a_fan_out_that_is_aborted_in_part_begins_anew(world, partial):
     source.check_balance()
 
 
-def test_a_group_that_is_too_old_is_not_trained_on(world):
-    args, source, engines = world(fully_async_max_staleness=1, vllm_server_concurrency=8)
+def test_a_group_that_is_too_old_is_not_trained_on(virtual_world):
+    args, source, engines = virtual_world(fully_async_max_staleness=1, vllm_server_concurrency=8)
 
     async def scenario():
         await rollout(args, 0, source)
@@ -114,8 +103,8 @@ def test_a_group_that_is_too_old_is_not_trained_on(world):
     assert set(range(4, 8)) <= set(numbers(output.samples) + numbers(source.buffer))
 
 
-def test_a_slow_group_is_waited_for_before_it_is_too_old(world):
-    args, source, engines = world([(0.1, 1, "done")] * 3 + [(5.0, 1, "done")], rollout_batch_size=2)
+def test_a_slow_group_is_waited_for_before_it_is_too_old(virtual_world):
+    args, source, engines = virtual_world([(0.1, 1, "done")] * 3 + [(5.0, 1, "done")], rollout_batch_size=2)
 
     async def scenario():
         found = []
@@ -130,8 +119,8 @@ def test_a_slow_group_is_waited_for_before_it_is_too_old(world):
     assert run_virtual(scenario())[:2] == [[0, 1], [2, 3]]
 
 
-def test_a_partial_group_that_is_too_old_begins_anew(world):
-    args, source, engines = world(partial_rollout=True)
+def test_a_partial_group_that_is_too_old_begins_anew(virtual_world):
+    args, source, engines = virtual_world(partial_rollout=True)
     (group,) = source.get_samples(1)
     for sample in group:
         sample.append_response_tokens(tokens=[2], log_probs=[-0.5], text="x")
@@ -150,8 +139,8 @@ def test_a_partial_group_that_is_too_old_begins_anew(world):
     assert output.metrics["rollout/fully_async/stale_requeued"] == 1
 
 
-def test_while_a_rollout_is_aborted_nothing_spins(world):
-    args, source, _ = world(fully_async_max_staleness=0)
+def test_while_a_rollout_is_aborted_nothing_spins(virtual_world):
+    args, source, _ = virtual_world(fully_async_max_staleness=0)
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
@@ -167,8 +156,8 @@ def test_while_a_rollout_is_aborted_nothing_spins(world):
     assert 0 < run_virtual(scenario()) <= 4 * 10 / 0.05
 
 
-def test_a_rollout_is_not_aborted_because_the_last_one_was(world):
-    args, source, _ = world(fully_async_max_staleness=0)
+def test_a_rollout_is_not_aborted_because_the_last_one_was(virtual_world):
+    args, source, _ = virtual_world(fully_async_max_staleness=0)
 
     async def scenario():
         GenerateState(args).aborted = True
@@ -179,8 +168,8 @@ def test_a_rollout_is_not_aborted_because_the_last_one_was(world):
     assert len(run_virtual(scenario())) == args.rollout_batch_size
 
 
-def test_what_is_saved_meanwhile_holds_what_is_ready_and_what_runs(world):
-    args, source, _ = world([(0.1, 2, "done")] + [(50.0, 2, "done")] * 3, fully_async_max_staleness=0)
+def test_what_is_saved_meanwhile_holds_what_is_ready_and_what_runs(virtual_world):
+    args, source, _ = virtual_world([(0.1, 2, "done")] + [(50.0, 2, "done")] * 3, fully_async_max_staleness=0)
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
@@ -199,8 +188,8 @@ def test_what_is_saved_meanwhile_holds_what_is_ready_and_what_runs(world):
         assert {sample.response_length for sample in group} == {2 if ready else 0}
 
 
-def test_a_source_that_takes_nothing_back_counts_what_it_loses(world):
-    args, source, engines = world(kind=RolloutDataSource)
+def test_a_source_that_takes_nothing_back_counts_what_it_loses(virtual_world):
+    args, source, engines = virtual_world(kind=RolloutDataSource)
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
@@ -217,8 +206,8 @@ def test_a_source_that_takes_nothing_back_counts_what_it_loses(world):
     source.check_balance()
 
 
-def test_what_went_back_as_stale_is_found_again_in_a_dry_source(world):
-    args, _, engines = world(n_samples_per_prompt=1, fully_async_max_staleness=2)
+def test_what_went_back_as_stale_is_found_again_in_a_dry_source(virtual_world):
+    args, _, engines = virtual_world(n_samples_per_prompt=1, fully_async_max_staleness=2)
     source = Dry(8)
 
     async def scenario():

@@ -5,6 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rollout_world import options
 
+from vime.config.args import Args
+from vime.ray.run_length import with_length
 from vime.rollout.fully_async.staleness import Bound, oldest_version, version_number
 from vime.train.loop import Schedule
 from vime.utils.types import Sample
@@ -34,8 +36,9 @@ def test_a_group_is_as_old_as_its_oldest_token():
     assert oldest_version([of(), of("incomplete:9")]) is None
 
 
-def bound_of(prompts=(), **more):
-    return Bound.of(options(**more), prompts)
+def bound_of(per_epoch=None, **more):
+    """As the rollout manager's process has it, which knows the run's length when the prompts are read."""
+    return Bound.of(with_length(Args(**vars(options(**more))), per_epoch))
 
 
 def test_the_bound_is_of_the_options():
@@ -55,8 +58,9 @@ def test_an_evaluation_brings_an_update_of_its_own(interval, evaluates, rollouts
 
 def test_epochs_end_with_an_evaluation():
     args = {"num_rollout": None, "num_epoch": 3, "update_weights_interval": 4, "eval_interval": 4}
-    assert bound_of(range(43), rollout_batch_size=4, **args).rollouts == (0, 2)
-    assert bound_of(range(43), rollout_batch_size=4, **args | {"eval_interval": None}).rollouts == (0, 4)
+    assert bound_of(10, **args).rollouts == (0, 2)
+    assert bound_of(10, **args | {"eval_interval": None}).rollouts == (0, 4)
+    assert bound_of(10, **args | {"num_rollout": 30}).rollouts == (0, 4)  # epochs do not count then
 
 
 def test_a_run_that_ends_before_that_many_updates_takes_all_its_rollouts():
@@ -71,7 +75,7 @@ def test_as_many_rollouts_are_taken_as_the_loop_makes(interval, evaluates, per_e
     total = 40 if per_epoch is None else 7 * per_epoch
     schedule = Schedule(0, total, per_epoch, evaluates, None, False, interval)
     args = {"num_rollout": 40, "eval_interval": evaluates, "update_weights_interval": interval, **epochs}
-    bound = bound_of(range(4 * (per_epoch or 1)), fully_async_max_staleness=updates, **args)
+    bound = bound_of(per_epoch, fully_async_max_staleness=updates, **args)
     for first in range(total):
         last = min(first + bound.rollouts[updates], total - 1)
         assert sum(schedule.sync(rollout_id) for rollout_id in range(first, last)) <= updates

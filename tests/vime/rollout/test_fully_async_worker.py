@@ -1,10 +1,9 @@
 """The fully-async worker by itself, in virtual time: what it begins, what it hands over, and what the user's functions see."""
 
 import asyncio
-from functools import partial
 
 import pytest
-from async_world import leave, make_world, numbers, run_virtual, virtual
+from async_world import leave, numbers, run_virtual
 
 from vime.rollout.fully_async.worker import AsyncRolloutWorker
 from vime.rollout.fully_async_rollout import _generate_rollout_async as rollout
@@ -14,19 +13,9 @@ from vime.utils.types import Sample
 Status = Sample.Status
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    virtual(monkeypatch)
-
-
-@pytest.fixture
-def world(tmp_path):
-    return partial(make_world, tmp_path)
-
-
 @pytest.mark.parametrize(("staleness", "concurrency", "batch"), [(1, 3, 4), (3, 2, 2), (8, 5, 4)])
-def test_neither_too_many_run_nor_are_too_many_ready(world, staleness, concurrency, batch):
-    args, source, engines = world(
+def test_neither_too_many_run_nor_are_too_many_ready(virtual_world, staleness, concurrency, batch):
+    args, source, engines = virtual_world(
         [(0.1, 1, "done"), (2.0, 1, "done")],
         rollout_batch_size=batch,
         fully_async_max_staleness=staleness,
@@ -51,8 +40,8 @@ def test_neither_too_many_run_nor_are_too_many_ready(world, staleness, concurren
     assert min(staleness * batch, concurrency) <= most <= min(staleness * batch, 2 * concurrency - 1)
 
 
-def test_upstream_s_methods(world):
-    args, source, _ = world(rollout_batch_size=4)
+def test_upstream_s_methods(virtual_world):
+    args, source, _ = virtual_world(rollout_batch_size=4)
     worker = AsyncRolloutWorker(args, source)
     assert worker.concurrency == 10 and worker.queue_size() == 0 and worker.get_completed_groups() == []
 
@@ -73,9 +62,9 @@ def test_upstream_s_methods(world):
     assert source.settled["trained"] == 4
 
 
-def test_each_engine_adds_to_the_requests_that_run_at_once(world):
+def test_each_engine_adds_to_the_requests_that_run_at_once(virtual_world):
     engines_of_two = {"rollout_num_gpus": 6, "rollout_num_gpus_per_engine": 2}
-    args, source, engines = world(vllm_server_concurrency=2, fully_async_max_staleness=9, **engines_of_two)
+    args, source, engines = virtual_world(vllm_server_concurrency=2, fully_async_max_staleness=9, **engines_of_two)
 
     async def scenario():
         call = asyncio.create_task(rollout(args, 0, source))
@@ -107,9 +96,9 @@ async def told(args, sample, *, rollout_id):
     sample.metadata["rollout"] = rollout_id
 
 
-def test_hooks_see_what_they_should(world):
+def test_hooks_see_what_they_should(virtual_world):
     seen.clear()
-    args, source, _ = world(
+    args, source, _ = virtual_world(
         [(0.1, 1, "done"), (0.1, 1, "drop")],
         rollout_sample_filter_path=f"{__name__}.mark_first",
         rollout_all_samples_process_path=f"{__name__}.look",
@@ -130,8 +119,8 @@ def test_hooks_see_what_they_should(world):
     assert output.metrics["rollout/prompts_dropped/plan"] == output.metrics["rollout/dynamic_filter/drop_plan"] >= 3
 
 
-def test_a_hook_that_fails_at_the_end_costs_no_prompt(world):
-    args, source, _ = world(rollout_sample_filter_path=f"{__name__}.refuse")
+def test_a_hook_that_fails_at_the_end_costs_no_prompt(virtual_world):
+    args, source, _ = virtual_world(rollout_sample_filter_path=f"{__name__}.refuse")
 
     async def scenario():
         with pytest.raises(ValueError, match="a hook of the user's"):
@@ -153,8 +142,8 @@ async def unrewarded(args, sample, sampling_params):
     return done
 
 
-def test_the_reward_of_a_group_waits_for_all_of_it(world):
-    args, source, engines = world(
+def test_the_reward_of_a_group_waits_for_all_of_it(virtual_world):
+    args, source, engines = virtual_world(
         group_rm=True,
         custom_rm_path=f"{__name__}.rewarded_together",
         custom_generate_function_path=f"{__name__}.unrewarded",

@@ -67,10 +67,8 @@ def _manager(folder: Path, *words: str) -> RolloutManager:
     (folder / "ckpt").mkdir(exist_ok=True)
     own = ["--rollout-function-path", f"{__name__}.generates", "--data-source-path", f"{__name__}.Numbers"]
     own += [
-        "--n-samples-per-prompt",
-        str(SAMPLES),
-        "--rollout-batch-size",
-        str(GROUPS),
+        f"--n-samples-per-prompt={SAMPLES}",
+        f"--rollout-batch-size={GROUPS}",
         "--run-dir",
         str(folder / "run"),
     ]

@@ -85,10 +85,8 @@ def _manager(folder: Path, *words: str) -> RolloutManager:
     (folder / "ckpt").mkdir(exist_ok=True)
     own = ["--custom-generate-function-path", f"{__name__}.slow", "--custom-rm-path", f"{__name__}.half"]
     own += [
-        "--n-samples-per-prompt",
-        str(SAMPLES),
-        "--rollout-batch-size",
-        str(GROUPS),
+        f"--n-samples-per-prompt={SAMPLES}",
+        f"--rollout-batch-size={GROUPS}",
         "--vllm-router-ip",
         "127.0.0.1",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vime.rollout.groups import Group, leaves
@@ -41,15 +41,11 @@ class Bound:
     rollouts: tuple[int, ...]
 
     @staticmethod
-    def of(args: Namespace, prompts: Sized) -> Bound:
-        """That of the options. `prompts` are counted where the run counts by epochs."""
-        total, per_epoch = args.num_rollout, None
-        if total is None:
-            per_epoch = len(prompts) // args.rollout_batch_size
-            total = per_epoch * args.num_epoch
-        intervals = args.update_weights_interval, args.eval_interval, per_epoch
+    def of(args: Namespace) -> Bound:
+        """That of the options, with the run's length as vime.ray.run_length found it."""
+        intervals = args.update_weights_interval, args.eval_interval, args.num_rollout_per_epoch
         updates = args.fully_async_max_staleness
-        return Bound(updates, args.rollout_batch_size, _rollouts_between(updates, total, *intervals))
+        return Bound(updates, args.rollout_batch_size, _rollouts_between(updates, args.num_rollout, *intervals))
 
     def taken(self, updates: int) -> int:
         """Groups that are taken at least within so many more updates."""

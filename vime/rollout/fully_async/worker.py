@@ -43,7 +43,7 @@ class AsyncRolloutWorker:
     def __init__(self, args: Namespace, data_buffer: Any, concurrency: int = 10) -> None:
         self.args, self.data_buffer, self.concurrency = args, data_buffer, concurrency
         self.rollout_id = 0
-        self._bound = Bound.of(args, data_buffer)
+        self._bound = Bound.of(args)
         self._in_hand = InHand(args, data_buffer, self._bound)
         self._wanted = 0
         self._dry = False

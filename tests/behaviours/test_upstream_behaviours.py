@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("vime", "examples", "tests/conftest.py", "tests/support", "tests/callsites", "pyproject.toml")
+COPIED = ("vime", "examples", "tests/support", "tests/callsites", "pyproject.toml")
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "out", "out[-_]*", ".*")
 
 
@@ -42,7 +42,7 @@ BEHAVIOURS = [
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The code and the tests that are named, to be changed at will."""
     folder = tmp_path_factory.mktemp("behaviours")
-    for name in {*COPIED, *(one.test.partition("::")[0] for one in BEHAVIOURS)}:
+    for name in {*COPIED, *_test_files()}:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
@@ -50,6 +50,13 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             shutil.copy(ROOT / name, target)
     return folder
+
+
+def _test_files() -> set[str]:
+    """The files of the tests, and what pytest reads beside and above them."""
+    files = {one.test.partition("::")[0] for one in BEHAVIOURS}
+    beside = {folder / "conftest.py" for file in files for folder in Path(file).parents}
+    return files | {str(file) for file in beside if (ROOT / file).is_file()}
 
 
 @pytest.fixture

@@ -131,8 +131,9 @@ COMPUTED: dict[str, Callable[[Args, Device], Any]] = {
     "vllm_dp_size": lambda a, device: _replicas(a),
     "vllm_ep_size": lambda a, device: _expert_ranks(a),
     "vllm_moe_dp_size": lambda a, device: 1,
+    "num_rollout_per_epoch": lambda a, device: None,
 }
-"""Attributes of `args` that are no options: what upstream's code reads as well."""
+"""Attributes of `args` that are no options: what upstream's code reads as well, and what a run finds out (run_length)."""
 
 
 def _stages(args: Args) -> int:

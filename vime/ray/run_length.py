@@ -5,10 +5,10 @@ from vime.errors import RunError
 
 
 def with_length(args: Args, per_epoch: int | None) -> Args:
-    """`args` with num_rollout, and with num_rollout_per_epoch, which is None where --num-rollout counts and not epochs.
+    """`args` with num_rollout, and with num_rollout_per_epoch where epochs count and not --num-rollout.
     Raises RunError where an epoch is no whole rollout."""
     if args.num_rollout is not None:
-        return args.replace(num_rollout_per_epoch=None)
+        return args
     if not per_epoch:
         what = f"--num-epoch: an epoch has less than --rollout-batch-size {args.rollout_batch_size} prompts"
         raise RunError(what, "set --num-rollout, or a smaller batch")

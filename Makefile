@@ -54,7 +54,7 @@ unit: env-train
 
 E2E := tests/vime/e2e
 e2e: env-train  # whole runs with real servers, one at a time
-	$(BIN)/python -m pytest $(E2E)/test_train_loop.py $(E2E)/test_train_faults.py $(E2E)/test_train_agreement.py $(E2E)/test_train_sft.py $(E2E)/test_engine_actors.py
+	$(BIN)/python -m pytest $(E2E)/test_warm_models.py $(E2E)/test_train_loop.py $(E2E)/test_train_faults.py $(E2E)/test_train_agreement.py $(E2E)/test_train_sft.py $(E2E)/test_engine_actors.py
 
 e2e-all: env-train  # these and every part by itself against real servers; twice as long
 	$(BIN)/python -m pytest $(E2E)

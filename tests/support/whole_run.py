@@ -20,10 +20,11 @@ ENGINE, RANK, MANAGER, ROUTER = "vllm_utils.serve", "ray::TrainRayActor", "ray::
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
-def prepare(out: Path) -> Path:
-    """The folder `out` with the quick start's data and warm model; made where it is not there yet."""
-    command = [sys.executable, str(QUICKSTART / "prepare.py"), "--out", str(out)]
-    subprocess.run(command, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL)
+def prepare(out: Path, *words: str) -> Path:
+    """The folder `out` with the quick start's data and warm model; made where it is not there yet. What is told: OUT.log."""
+    command = [sys.executable, str(QUICKSTART / "prepare.py"), "--out", str(out), *words]
+    with Path(f"{out}.log").open("w") as log:
+        subprocess.run(command, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, stdout=log)
     return out
 
 

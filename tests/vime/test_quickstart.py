@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -60,21 +58,3 @@ def test_the_tokenizer_makes_the_tokens_that_the_warm_start_learns_from(rev3, tm
     )
     assert tokenizer.decode([*rev3.encode("321"), tokenizer.eos_token_id]) == "321<|im_end|>"
     assert len(tokenizer) == 128 and tokenizer.decode([127]) == "<|reserved_30|>"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tied", [False, True])
-def test_the_warm_model_prefers_a_wrong_answer_and_knows_the_right_one(tmp_path, tied):
-    pytest.importorskip("torch")
-    pytest.importorskip("transformers")
-    words = [sys.executable, str(EXAMPLE / "prepare.py"), "--out", str(tmp_path / "out"), *(["--tied"] if tied else [])]
-    first = subprocess.run(words, capture_output=True, text=True, timeout=300)
-    assert first.returncode == 0 and "step 200/200" in first.stdout, first.stderr
-    told = json.loads((tmp_path / "out/prepared.json").read_text())
-    assert told["greedy_accuracy"] <= 0.15 and 0.15 <= told["sampled_accuracy"] <= 0.4
-    assert json.loads((tmp_path / "out/warm/config.json").read_text())["tie_word_embeddings"] is tied
-    before = (tmp_path / "out/warm/model.safetensors").stat().st_mtime_ns
-    again = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    assert "is ready: greedy accuracy" in again.stdout
-    assert (tmp_path / "out/warm/model.safetensors").stat().st_mtime_ns == before
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]

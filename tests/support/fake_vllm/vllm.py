@@ -1,9 +1,10 @@
 """A vLLM that starts at once and generates nothing: on PYTHONPATH it takes the place of the real one.
 
 What goes wrong is said in the environment, FAKE_VLLM="slow=0.3 crash_after=1":
-`slow` seconds until it listens, `crash=TEXT` (an error instead), `crash_after` seconds once it listens, `silent` (listens
-and is never healthy), `stubborn` (ignores SIGTERM), `child` (starts a process of its own), `busy` (the first so many
-resets of the prefix cache find blocks in use), `generate` (seconds that a request takes).
+`slow` seconds until it listens, `crash=TEXT` (an error instead), `crash_after` seconds once it listens, `hung_up` (it stops
+listening so many seconds before), `silent` (listens and is never healthy), `stubborn` (ignores SIGTERM), `child` (starts
+a process of its own), `busy` (the first so many resets of the prefix cache find blocks in use), `generate` (seconds that
+a request takes).
 """
 
 import argparse
@@ -115,6 +116,14 @@ ROUTES = {
 }
 
 
+def crash(server: ThreadingHTTPServer) -> None:
+    if "hung_up" in FAULTS:
+        server.shutdown()
+        server.server_close()
+        time.sleep(float(FAULTS["hung_up"]))
+    os._exit(7)
+
+
 class ServeSubcommand:
     def validate(self, args) -> None:
         pass
@@ -135,7 +144,7 @@ class ServeSubcommand:
         server = ThreadingHTTPServer((args.host, args.port), Handler)
         server.daemon_threads = True
         if "crash_after" in FAULTS:
-            threading.Timer(float(FAULTS["crash_after"]), lambda: os._exit(7)).start()
+            threading.Timer(float(FAULTS["crash_after"]), crash, [server]).start()
         server.serve_forever()
 
 

@@ -14,3 +14,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if (QUICKSTART / "out/prepared.json").exists():
         shutil.copytree(QUICKSTART / "out", out)
     return prepare(out)
+
+
+@pytest.fixture(scope="session")
+def tied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with an output layer that shares the embedding's weights."""
+    return prepare(tmp_path_factory.mktemp("tied") / "out", "--tied")

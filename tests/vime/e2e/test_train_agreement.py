@@ -1,13 +1,11 @@
 """Engine and trainer compute the same, in every layout and by every way of the weights; where they do not, the run stops."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from whole_run import QUICKSTART, SEEDED, WholeRun, apart, losses, prepare
+from whole_run import QUICKSTART, SEEDED, WholeRun, apart, losses
 
 for name in ("vllm", "megatron.core", "ray"):
     pytest.importorskip(name)
@@ -18,20 +16,6 @@ ROLLOUTS = 4
 PROBED = ("--weight-sync-probe", "4")
 MEAN, MAX = 1e-5, 1e-3
 """Bounds of the difference of engine's and trainer's logprobs in float32, in nats."""
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return prepare(tmp_path_factory.mktemp("quickstart") / "out")
-
-
-@pytest.fixture(scope="module")
-def tied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with an output layer that shares the embedding's weights."""
-    out = tmp_path_factory.mktemp("tied") / "out"
-    command = [sys.executable, str(QUICKSTART / "prepare.py"), "--out", str(out), "--tied"]
-    subprocess.run(command, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL)
-    return out
 
 
 @pytest.fixture(scope="module")

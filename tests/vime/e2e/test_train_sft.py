@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from whole_run import ROOT, prepare
+from whole_run import ROOT
 
 for name in ("megatron.core", "ray"):
     pytest.importorskip(name)
@@ -31,8 +31,7 @@ def _conversations(prepared: Path, to: Path) -> Path:
     return to
 
 
-def test_an_epoch_of_conversations(tmp_path: Path) -> None:
-    prepared = prepare(tmp_path / "out")
+def test_an_epoch_of_conversations(tmp_path: Path, prepared: Path) -> None:
     (tmp_path / "sft.yaml").write_text(CONFIG, "utf-8")
     words = {
         "--config": tmp_path / "sft.yaml",

@@ -11,7 +11,7 @@ import pytest
 from engine_world import config_of, eventually, runs, use_fake_vllm
 
 from vime.backends.vllm_utils.control import EngineControl
-from vime.backends.vllm_utils.engine_errors import EngineDied, EngineError, PortTaken
+from vime.backends.vllm_utils.engine_errors import EngineDied, EngineError, EngineHangs, PortTaken
 from vime.backends.vllm_utils.engine_plan import EngineSpec
 from vime.backends.vllm_utils.external import ExternalEngineUnusable, discover_external_engines
 from vime.backends.vllm_utils.router import RouterControl
@@ -72,6 +72,22 @@ def test_a_crash_is_told_and_mended_at_the_same_address(engine):
         engine.health_generate()
     assert engine.restart() == url and engine.health_generate()
     assert EngineControl(url).is_paused(), "it has the checkpoint's weights, and must wait for the trainer's"
+
+
+def test_one_that_hung_up_and_is_about_to_end_died(engine, monkeypatch):
+    use_fake_vllm(monkeypatch, "crash_after=0.5 hung_up=0.5")
+    url = engine.init()
+    assert eventually(lambda: not EngineControl(url).healthy(0.5)) and runs(engine.pid())
+    with pytest.raises(EngineDied, match="ended with status 7"):
+        engine.health_generate()
+
+
+def test_one_that_runs_and_does_not_answer_hangs(engine):
+    engine.init()
+    os.kill(engine.pid(), signal.SIGSTOP)
+    with pytest.raises(EngineHangs, match=r"runs and gave no answer within 0\.2 s"):
+        engine.health_generate(timeout=0.2)
+    engine.simulate_crash()
 
 
 def test_another_address_where_the_old_one_is_taken(engine):

@@ -70,6 +70,13 @@ class ServerProcess:
         """How it ended: a status, or a signal's number below zero; None while it runs or before it was started."""
         return self._process.poll() if self._process else None
 
+    def exit_within(self, seconds: float) -> int | None:
+        """As `exit_code`, where it has `seconds` to end: one that is killed hangs up some time before it is gone."""
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+        return self.exit_code
+
     @property
     def alive(self) -> bool:
         """Whether it was started and runs."""

@@ -72,9 +72,9 @@ class EngineServer:
         finally:
             connection.close()
 
-    def check(self) -> None:
-        """Raise EngineDied, or PortTaken, if its process ended by itself."""
-        code = self._process.exit_code
+    def check(self, within: float = 0.0) -> None:
+        """Raise EngineDied, or PortTaken, if its process ended by itself, or does `within` so many seconds."""
+        code = self._process.exit_within(within)
         if code is None:
             return
         tail = self._process.tail()

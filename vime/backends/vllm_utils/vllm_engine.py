@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 BASE_PORT = 15_000
 _PORT_ATTEMPTS = 5
+_ENDS = 1.0
+"""Seconds that one which does not answer has to end, before it counts as one that runs."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class VLLMEngine:
             self.control(timeout).call("GET", "/is_paused" if core else "/health")
         except EngineCallFailed as failed:
             if failed.status is None:
+                if self._server is not None:
+                    self._server.check(within=_ENDS)
                 raise EngineHangs(self.get_url(), timeout, failed.detail, str(self._log)) from failed
             raise
         return True

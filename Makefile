@@ -49,6 +49,9 @@ check: env
 	$(BIN)/vime-sync ci check
 	$(BIN)/vime-sync seam check
 
+# Tests start thousands of Python processes, of which each would compile what it imports again.
+unit e2e e2e-all: export PYTHONDONTWRITEBYTECODE :=
+
 unit: env-train
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/vime/e2e
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 from megatron_world import FAMILIES, gradients, hf_model, logits, made_args, made_pack, made_state, updated
+from rank_processes import run_in_processes
 
 from vime.backends.megatron_utils.checkpoint import TrainState, load_checkpoint, save_checkpoint
 from vime.backends.megatron_utils.model_provider import build_model
@@ -21,7 +22,7 @@ def run_ranks(work: Callable[[Parallel, Path], None], world: int, tp: int, folde
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         master = f"127.0.0.1:{probe.getsockname()[1]}"
-    torch.multiprocessing.spawn(_rank, (world, tp, master, work, folder), nprocs=world)
+    run_in_processes(_rank, (world, tp, master, work, folder), world)
 
 
 def _rank(rank: int, world: int, tp: int, master: str, work: Callable[[Parallel, Path], None], folder: Path) -> None:

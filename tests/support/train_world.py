@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from megatron_world import VOCAB, made_args
+from rank_processes import run_in_processes
 from safetensors.torch import load_file
 
 from vime.backends.megatron_utils.actor import MegatronTrainRayActor
@@ -108,7 +109,7 @@ def train_on_ranks(
     """(figures of each rank and rollout, weights afterwards) of training on `world` processes."""
     out.mkdir()
     arguments = (world, get_free_port(), args, rollouts, str(out))
-    torch.multiprocessing.start_processes(_rank, arguments, nprocs=world, start_method="spawn")
+    run_in_processes(_rank, arguments, world)
     figures = [torch.load(out / f"figures-{rank}.pt") for rank in range(world)]
     weights: dict[str, Any] = {}
     for file in sorted((out / "hf").glob("*.safetensors")):

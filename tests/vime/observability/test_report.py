@@ -226,6 +226,9 @@ def test_what_the_result_does_not_show_is_said(tmp_path):
     shown = {"config": config}
     (tmp_path / "config.json").write_text(json.dumps(shown))
     page = render(read_run(tmp_path))
+    sets = " ".join(config["eval_prompt_data"]).replace("/", "/<wbr>")
+    assert f"<dd>{sets}</dd>" in page, "paths break behind their slashes"
+    page = page.replace("/<wbr>", "/")
     assert '<h1 class="plain">Mean reward in evaluation: math 0.500 before → 0.400 after 5 rollouts.' in page
     assert "2 of the 2 prompts of" in page and "None of the 1 prompts of" in page
     assert "DISAGREE" in page and "Not finite at some step: train/loss." in page

@@ -18,6 +18,8 @@ SEEDED = ("--vllm-enable-deterministic-inference", "--vllm-no-enable-chunked-pre
 ENGINE, RANK, MANAGER, ROUTER = "vllm_utils.serve", "ray::TrainRayActor", "ray::RolloutManager", "vllm::router"
 """What the command lines of a run's processes hold; a rank's and the manager's also the method that they are in."""
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
+_LOOKS = 3
+"""Looks in a row that must find nothing: one may miss what was started while it went through the processes."""
 
 
 def prepare(out: Path, *words: str) -> Path:
@@ -106,9 +108,11 @@ class WholeRun:
         """What still runs so many seconds after the run ended; it is killed then."""
         assert self.process.poll() is not None, "it has not ended"
         deadline = time.monotonic() + within
-        while self.members() and time.monotonic() < deadline:
+        left, looks = {}, 0
+        while looks < _LOOKS and time.monotonic() < deadline:
+            left = {pid: command_line(pid) for pid in self.members()}
+            looks = 0 if left else looks + 1
             time.sleep(0.1)
-        left = {pid: command_line(pid) for pid in self.members()}
         for pid in left:
             _kill(pid)
         return [f"{pid} {line[:120]}" for pid, line in left.items()]
